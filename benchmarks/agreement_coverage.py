@@ -238,11 +238,13 @@ def line(scenario: tuple[int, int, float, float], studies: int, n_boot: int, rng
     plain_covered = ((done[:, 2] <= alpha) & (alpha <= done[:, 3])).mean()
     shares = [1 - high - low, high, low]
     return (
-        "| " + " | ".join(str(value) for value in scenario) + " | "
+        "| "
+        + " | ".join(str(value) for value in scenario)
+        + " | "
         + " | ".join(f"{100 * share:.1f}" for share in shares)
         + f" | {(done[:, 1] - done[:, 0]).mean():.2f} | {100 * plain_covered:.1f} | "
         + f"{100 * (1 - len(done) / len(ends)):.1f} |"
-    )  # fmt: skip
+    )
 
 
 def study(

@@ -93,9 +93,12 @@ def spark_table(path: Path) -> Any:
     from pyspark.sql import SparkSession
 
     settings = {
-        "spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "4", "spark.driver.memory": "4g",
-        "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
-    }  # fmt: skip
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.driver.memory": "4g",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+    }
     session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return ibis.pyspark.connect(session).read_parquet(str(path))
@@ -115,10 +118,16 @@ def measure(engine: str, n_rows: int) -> dict[str, Any]:
             cpus.append(time.process_time() - cpu)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
-        "engine": engine, "cold": walls[0], "wall": median(walls[1:]), "cpu": median(cpus[1:]),
-        "before": before / 1024, "peak": peak / 1024, "patterns": len(found.n_units),
-        "units": int(found.n_units.sum()), "alphas": alphas,
-    }  # fmt: skip
+        "engine": engine,
+        "cold": walls[0],
+        "wall": median(walls[1:]),
+        "cpu": median(cpus[1:]),
+        "before": before / 1024,
+        "peak": peak / 1024,
+        "patterns": len(found.n_units),
+        "units": int(found.n_units.sum()),
+        "alphas": alphas,
+    }
 
 
 def main() -> None:

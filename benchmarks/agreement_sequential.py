@@ -119,10 +119,12 @@ def coverage(scenario: tuple[int, int, float, float, float], n_studies: int, see
             guessed.append((half[0] + half[1].n_more) / units[-1])
     shares = [np.mean(held), np.mean(naive), np.mean(reached), np.mean(none)]
     return (
-        "| " + " | ".join(str(value) for value in scenario) + " | "
+        "| "
+        + " | ".join(str(value) for value in scenario)
+        + " | "
         + " | ".join(f"{100 * share:.1f}" for share in shares)
         + f" | {np.mean(units):.0f} | {np.median(guessed) if guessed else np.nan:.2f} |"
-    )  # fmt: skip
+    )
 
 
 def drawn(code: str, rng: np.random.Generator) -> tuple[Values, Integers, float]:

@@ -126,10 +126,19 @@ def main() -> None:
     print(f"Python {platform.python_version()}, numpy {np.__version__}, ", end="")
     print(f"krippendorff {version('krippendorff')}, {platform.machine()}.\n")
     heads = (
-        "coders × units", "missing", "type", "ours: nominal and ordinal, CPU ms",
-        "krippendorff: nominal, CPU ms", "ratio", "wanted", "table, MB", "ours above it, MB",
-        "ours in all, MB", "krippendorff above it, MB", "difference in alpha",
-    )  # fmt: skip
+        "coders × units",
+        "missing",
+        "type",
+        "ours: nominal and ordinal, CPU ms",
+        "krippendorff: nominal, CPU ms",
+        "ratio",
+        "wanted",
+        "table, MB",
+        "ours above it, MB",
+        "ours in all, MB",
+        "krippendorff above it, MB",
+        "difference in alpha",
+    )
     print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
     for case in CASES:
         print(line(case, arguments.peer_memory), flush=True)

@@ -57,8 +57,17 @@ def main() -> None:
         return
     rng = np.random.default_rng(asked.seed)
     print(f"{asked.studies:,} studies each, {asked.draws} draws, nominal level 95 %.\n")
-    names = ("participants", "texts", "prevalence", "prevalence held %", "by texts: held %",
-             "sensitivity held %", "specificity held %", "residual held %", "found %")  # fmt: skip
+    names = (
+        "participants",
+        "texts",
+        "prevalence",
+        "prevalence held %",
+        "by texts: held %",
+        "sensitivity held %",
+        "specificity held %",
+        "residual held %",
+        "found %",
+    )
     print("|", " | ".join(names), "|")
     print("|---" * len(names) + "|")
     for design in DESIGNS:

@@ -61,9 +61,19 @@ def line(kind: str, size: Size, n_studies: int, rng: np.random.Generator) -> str
     there = rows[~np.isnan(rows[:, 0])]
     high, low = np.mean(there[:, 0] > true), np.mean(there[:, 1] < true)
     false = f"{100 * np.mean(there[:, 2] < 0.05):.1f}" if abs(true) < 0.01 else "–"
-    cells = [kind, size[0], size[1], size[2], f"{true:.3f}", f"{100 * (1 - high - low):.1f}",
-             f"{100 * high:.1f}", f"{100 * low:.1f}", f"{np.mean(there[:, 1] - there[:, 0]):.2f}", false,
-             f"{100 * (1 - len(there) / n_studies):.1f}"]  # fmt: skip
+    cells = [
+        kind,
+        size[0],
+        size[1],
+        size[2],
+        f"{true:.3f}",
+        f"{100 * (1 - high - low):.1f}",
+        f"{100 * high:.1f}",
+        f"{100 * low:.1f}",
+        f"{np.mean(there[:, 1] - there[:, 0]):.2f}",
+        false,
+        f"{100 * (1 - len(there) / n_studies):.1f}",
+    ]
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
@@ -113,9 +123,10 @@ def frames(
         again = f"-{place}" if kind in ("rounds", "others") else ""
         ids = person + "-" + pd.Series(unit).astype(str) + again
         made.append(
-            pd.DataFrame({"unit_id": ids, "coder": [f"c{c}" for c in coder], "code": "x",
-                          "applied": values.ravel()})
-        )  # fmt: skip
+            pd.DataFrame(
+                {"unit_id": ids, "coder": [f"c{c}" for c in coder], "code": "x", "applied": values.ravel()}
+            )
+        )
         of_units.append(pd.DataFrame({"unit_id": ids, "case_id": person}))
     return made[0], made[1], pd.concat(of_units).drop_duplicates()
 

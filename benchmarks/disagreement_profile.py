@@ -138,9 +138,13 @@ def one(plan: Plan, rng: np.random.Generator, **settings: Any) -> dict[str, Any]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of few repeats none may differ
         found = adjudication.profile(
-            decisions, repeats=again, units=units, cluster="case_id", seed=int(rng.integers(2**31)),
+            decisions,
+            repeats=again,
+            units=units,
+            cluster="case_id",
+            seed=int(rng.integers(2**31)),
             **{"n_boot": 1} | settings,
-        )  # fmt: skip
+        )
     rows = found.disagreements
     place = [int(unit[1:]) for unit in rows["unit_id"]], [int(code[1:]) for code in rows["code"]]
     true = np.eye(3)[drawn.kind[place]]
@@ -150,15 +154,19 @@ def one(plan: Plan, rng: np.random.Generator, **settings: Any) -> dict[str, Any]
     named = rows["kind"].to_numpy() != "not_told"
     wanted = np.array(KINDS)[true.argmax(axis=1)]
     return {
-        "true": true.mean(axis=0), "share": shares["share"].to_numpy(float),
+        "true": true.mean(axis=0),
+        "share": shares["share"].to_numpy(float),
         "covered": inside(shares, true.mean(axis=0)),
         "width": (shares["high"] - shares["low"]).to_numpy(float),
         "by_code": inside(by_code, true_by_code).reshape(-1, 3),
-        "chance": rows[list(KINDS)].to_numpy(float), "kinds": true,
-        "named": named, "right": rows["kind"].to_numpy()[named] == wanted[named],
-        "slips": slips_inside(found.slips, plan), "coders": found.coders,
+        "chance": rows[list(KINDS)].to_numpy(float),
+        "kinds": true,
+        "named": named,
+        "right": rows["kind"].to_numpy()[named] == wanted[named],
+        "slips": slips_inside(found.slips, plan),
+        "coders": found.coders,
         "soft": soft(found.soft_labels, drawn),
-    }  # fmt: skip
+    }
 
 
 def true_shares(codes: pd.Series, kinds: Floats) -> pd.DataFrame:
@@ -223,13 +231,18 @@ def lines(label: str, studies: list[dict[str, Any]]) -> tuple[str, str]:
     named = np.concatenate([each["named"] for each in studies])
     bias = mean["share"] - mean["true"]
     cells = [
-        label, triple(mean["true"], "{:.2f}"), triple(bias, "{:+.3f}"),
-        triple(100 * mean["covered"], "{:.1f}"), triple(mean["width"], "{:.2f}"),
-        triple(100 * by_code, "{:.1f}"), number(100 * slips, "{:.1f}"),
+        label,
+        triple(mean["true"], "{:.2f}"),
+        triple(bias, "{:+.3f}"),
+        triple(100 * mean["covered"], "{:.1f}"),
+        triple(mean["width"], "{:.2f}"),
+        triple(100 * by_code, "{:.1f}"),
+        number(100 * slips, "{:.1f}"),
         " / ".join(number(calibration(chance[:, k], kinds[:, k]), "{:.3f}") for k in range(3)),
-        f"{100 * named.mean():.0f}", number(100 * right.mean() if len(right) else np.nan, "{:.0f}"),
+        f"{100 * named.mean():.0f}",
+        number(100 * right.mean() if len(right) else np.nan, "{:.0f}"),
         f"{100 * mean['true'][0]:.0f}",
-    ]  # fmt: skip
+    ]
     (log, brier), (plain_log, plain_brier) = mean["soft"]
     scores = [number(value, "{:.4f}") for value in (log, plain_log, brier, plain_brier)]
     return "| " + " | ".join(cells) + " |", "| " + " | ".join([label, *scores]) + " |"
@@ -260,8 +273,11 @@ def coders(plan: Plan, n_studies: int, seed: int) -> list[str]:
     worst = " | ".join(f"{100 * np.nanmin(np.nanmean(each, axis=0)):.1f}" for each in hits.values())
     none = np.abs(true["difference"].to_numpy(float)) < 0.002
     wrong = 100 * np.mean([each[none].any() for each in leans]) if none.any() else np.nan
-    planted = [i for i, key in enumerate(zip(true["coder"], true["code"], strict=True))
-               if key in {("c0", "k2"), ("c1", "k5")}]  # fmt: skip
+    planted = [
+        i
+        for i, key in enumerate(zip(true["coder"], true["code"], strict=True))
+        if key in {("c0", "k2"), ("c1", "k5")}
+    ]
     found = " / ".join(f"{100 * np.mean([each[i] for each in leans]):.0f}" for i in planted)
     return [f"| {plan.coders} | {plan.texts} | {shown} | {worst} | {number(wrong, '{:.0f}')} | {found} |"]
 

@@ -90,9 +90,13 @@ def revised_study(n_texts: int, rng: np.random.Generator) -> Revised:
     after = Codebook(name="b", codes=tuple(codes))
     parts = changes(before, after, split={"a": ["a1", "a2"]})
     step = Revision(
-        coder="lead", at="2026-02-01T00:00:00Z", why="", base=before.fingerprint, codebook=after.fingerprint,
+        coder="lead",
+        at="2026-02-01T00:00:00Z",
+        why="",
+        base=before.fingerprint,
+        codebook=after.fingerprint,
         changes=parts,
-    )  # fmt: skip
+    )
     prevalence, end, made, plans = [0.3, *np.geomspace(0.05, 0.5, 6)], int(0.6 * n_texts), [], []
     for coder in ("ana", "ben"):
         units = [f"m{place:04}" for place in rng.permutation(n_texts)]

@@ -73,10 +73,21 @@ def line(design: Design, kind: str, n_studies: int, rng: np.random.Generator) ->
     found = np.array(rows, dtype=float)
     there = found[~np.isnan(found[:, 0])]
     high, low = np.mean(there[:, 0] > true), np.mean(there[:, 1] < true)
-    cells = [kind, design.participants, design.each, design.between, design.within, len(design.coders),
-             f"{true:.3f}", f"{100 * (1 - high - low):.1f}", f"{100 * high:.1f}", f"{100 * low:.1f}",
-             f"{np.mean(there[:, 1] - there[:, 0]):.2f}", f"{100 * (1 - len(there) / n_studies):.1f}",
-             f"{100 * found[:, 2].mean():.1f}"]  # fmt: skip
+    cells = [
+        kind,
+        design.participants,
+        design.each,
+        design.between,
+        design.within,
+        len(design.coders),
+        f"{true:.3f}",
+        f"{100 * (1 - high - low):.1f}",
+        f"{100 * high:.1f}",
+        f"{100 * low:.1f}",
+        f"{np.mean(there[:, 1] - there[:, 0]):.2f}",
+        f"{100 * (1 - len(there) / n_studies):.1f}",
+        f"{100 * found[:, 2].mean():.1f}",
+    ]
     return "| " + " | ".join(map(str, cells)) + " |"
 
 

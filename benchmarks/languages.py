@@ -39,8 +39,10 @@ def translations(folder: Path) -> None:
         blocks = [own[start : start + 100] for start in range(0, len(own) - 99, 100)]
         of_100 = np.mean([like[np.ix_(at, at)].argmax(axis=1) == np.arange(100) for at in blocks])
         both = np.hstack([like, np.where(np.eye(len(own), dtype=bool), -1, one @ one.T)])
-        print(f"| {language} | {len(own):,} | {of_100:.3f} | {np.mean(like.argmax(axis=1) == own):.3f} | "
-              f"{np.mean(both.argmax(axis=1) == own):.3f} |")  # fmt: skip
+        print(
+            f"| {language} | {len(own):,} | {of_100:.3f} | {np.mean(like.argmax(axis=1) == own):.3f} | "
+            f"{np.mean(both.argmax(axis=1) == own):.3f} |"
+        )
 
 
 def commands(folder: Path, language: str) -> tuple[list[str], list[str]]:

@@ -44,10 +44,11 @@ def embedded(n: int, n_workers: int) -> tuple[int, float]:
         from distributed import Client, LocalCluster
 
         with (
-            LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None,
-                         local_directory=folder) as cluster,
+            LocalCluster(
+                n_workers=n_workers, threads_per_worker=1, dashboard_address=None, local_directory=folder
+            ) as cluster,
             Client(cluster) as client,
-        ):  # fmt: skip
+        ):
             start = time.perf_counter()
             embed_to_folder(given, Path(folder) / "v", embed=embed, chunk=512, client=client)
             return n, time.perf_counter() - start
@@ -77,13 +78,16 @@ def main() -> None:
         "| what | texts | seconds | texts a second | peak memory of this process, MB |\n|---|---|---|---|---|"
     )
     for name, case, number in (
-        ("embedded here", "0", n), ("embedded by 2 workers of a local Dask cluster", "2", n),
+        ("embedded here", "0", n),
+        ("embedded by 2 workers of a local Dask cluster", "2", n),
         ("found again, without embedding", "found", n_found),
-    ):  # fmt: skip
+    ):
         row = subprocess.run(
             [sys.executable, "-m", "benchmarks.large_sets", "--one", case, str(number)],
-            check=True, capture_output=True, text=True,
-        ).stdout.split()  # fmt: skip
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.split()
         n_done, seconds, peak = int(row[0]), float(row[1]), int(row[2])
         print(f"| {name} | {n_done:,} | {seconds:.1f} | {n_done / seconds:,.0f} | {peak} |", flush=True)
 

@@ -106,11 +106,12 @@ def line(scenario: Scenario, studies: int, n_boot: int, rng: np.random.Generator
     shares = [(done[:, 0] < 0.05).mean(), (done[:, 1] < 0.05).mean(), 1 - high - low, high, low]
     about = [scenario.participants, scenario.units, scenario.prevalence, scenario.icc_code, scenario.shift]
     return (
-        "| " + " | ".join(str(value) for value in about)
+        "| "
+        + " | ".join(str(value) for value in about)
         + f" | {scenario.spread} | {'ceiling' if scenario.cuts == CEILING else 'even'} | {true:.3f} | "
         + " | ".join(f"{100 * share:.1f}" for share in shares)
         + f" | {(done[:, 3] - done[:, 2]).mean():.2f} | {100 * (1 - len(done) / len(ends)):.1f} |"
-    )  # fmt: skip
+    )
 
 
 def study(scenario: Scenario, rng: np.random.Generator) -> tuple[pd.DataFrame, pd.DataFrame]:

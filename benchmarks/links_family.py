@@ -69,8 +69,9 @@ class Study:
     def frames(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The decisions and the units."""
         ids = [f"u{i:06d}" for i in range(len(self.case))]
-        units = pd.DataFrame({"unit_id": ids, "case_id": [f"p{c:05d}" for c in self.case],
-                              "rating": 1.0 + self.level})  # fmt: skip
+        units = pd.DataFrame(
+            {"unit_id": ids, "case_id": [f"p{c:05d}" for c in self.case], "rating": 1.0 + self.level}
+        )
         decisions = [
             units[["unit_id"]].assign(coder=coder, code="abcdef"[code], applied=of[:, code])
             for coder, of in zip(CODERS, self.applied, strict=False)
@@ -126,9 +127,11 @@ def every_test(study: Study) -> Made:
             deviations = moved[:3, code] / (1 - np.square(effect[:3, code]))[:, None]
             n_with = study.applied[:, :, code].sum(axis=1).astype(np.float64)
             pooled = pool_jointly(
-                np.arctanh(effect[:3, code]), deviations @ deviations.T, df=fewest[:3, code] - 1.0,
+                np.arctanh(effect[:3, code]),
+                deviations @ deviations.T,
+                df=fewest[:3, code] - 1.0,
                 information=n_with * (len(study.case) - n_with),
-            )  # fmt: skip
+            )
             by = np.array(pooled.weights) @ deviations / pooled.standard_error
             found.append((code, pooled.p, Moves(ids, by)))
     codes, p, moves = zip(*found, strict=True)
@@ -163,11 +166,12 @@ def false_links(design: Design, studies: int, seed: int) -> dict[str, float]:
         study = draw(design, rng)
         own, naive = every_test(study), every_test(study.by_text)
         for way, p in {
-            "as it is": own.p, "Holm": holm(own.p),
+            "as it is": own.p,
+            "Holm": holm(own.p),
             "max-T": max_t(own.p, correlation_of(own.moves), draws=DRAWS),
             "not shrunk": max_t(own.p, as_moved(own.moves), draws=DRAWS),
             "texts as clusters": max_t(naive.p, correlation_of(naive.moves), draws=DRAWS),
-        }.items():  # fmt: skip
+        }.items():
             found.setdefault(way, []).append(p.min() < 0.05)
     return {way: float(np.mean(each)) for way, each in found.items()}
 
@@ -180,8 +184,14 @@ def paired(design: Design, studies: int, seed: int) -> tuple[float, float, int, 
         own = every_test(draw(design, rng))
         by_holm, by_max_t = holm(own.p) < 0.05, max_t(own.p, correlation_of(own.moves), draws=DRAWS) < 0.05
         true = np.isin(own.code, LINKED)
-        found.append((by_holm[true].mean(), by_max_t[true].mean(), by_max_t.sum() < by_holm.sum(),
-                      by_max_t[~true].any()))  # fmt: skip
+        found.append(
+            (
+                by_holm[true].mean(),
+                by_max_t[true].mean(),
+                by_max_t.sum() < by_holm.sum(),
+                by_max_t[~true].any(),
+            )
+        )
     one, other, fewer, false = np.array(found, dtype=np.float64).T
     return float(one.mean()), float(other.mean()), int(fewer.sum()), float(false.mean())
 
@@ -192,14 +202,20 @@ def of_odds(design: Design, studies: int, seed: int) -> pd.DataFrame:
     rows = []
     for _ in range(studies):
         decisions, units = draw(design, rng).frames
-        table = links.code_to_rating(decisions, units, rating="rating", cluster="case_id", n_boot=1,
-                                     adjust="max-t", details=True)  # fmt: skip
+        table = links.code_to_rating(
+            decisions, units, rating="rating", cluster="case_id", n_boot=1, adjust="max-t", details=True
+        )
         p = table[["odds_ratio_p", "odds_ratio_p_holm", "odds_ratio_p_adjusted"]].set_axis(
             ["as it is", "Holm", "max-T"], axis=1
         )
         true = table["code"].isin(["abcdef"[code] for code in LINKED])
-        rows.append({**(p < 0.05).any(), **(p[true] < 0.05).mean().add_prefix("found by "),
-                     "false": (p.loc[~true, "max-T"] < 0.05).any()})  # fmt: skip
+        rows.append(
+            {
+                **(p < 0.05).any(),
+                **(p[true] < 0.05).mean().add_prefix("found by "),
+                "false": (p.loc[~true, "max-T"] < 0.05).any(),
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -212,8 +228,12 @@ def called_equivalent(
     for _ in range(studies):
         study = draw(design, rng, coders=1)
         if effects(study, study.applied)[2][0, 0] >= 6:
-            found.append([equivalence_p(estimated(one, effect), (effect, margin)) < 0.05
-                          for one in (study, study.by_text)])  # fmt: skip
+            found.append(
+                [
+                    equivalence_p(estimated(one, effect), (effect, margin)) < 0.05
+                    for one in (study, study.by_text)
+                ]
+            )
     return tuple(np.mean(found, axis=0))
 
 
@@ -242,8 +262,14 @@ def true_effect(design: Design) -> float:
     return float(rank_biserial(having.astype(np.float64), lacking.astype(np.float64)))
 
 
-FAMILIES = (Design(), Design(texts=4), Design(texts=16), Design(use=1.0), Design(icc=0.0, use=8.0),
-            Design(participants=40, texts=5))  # fmt: skip
+FAMILIES = (
+    Design(),
+    Design(texts=4),
+    Design(texts=16),
+    Design(use=1.0),
+    Design(icc=0.0, use=8.0),
+    Design(participants=40, texts=5),
+)
 
 
 def main() -> None:
@@ -300,8 +326,15 @@ def equivalence(given: argparse.Namespace) -> Iterator[str]:
             asked: tuple[Any, ...] = (effect, margin, n, given.seed)
             own, naive = called_equivalent(at, *asked)
             absent, _ = called_equivalent(none, *asked)
-            yield row(participants, prevalence, effect, f"{margin:.2f}", percent(own), percent(naive),
-                      percent(absent))  # fmt: skip
+            yield row(
+                participants,
+                prevalence,
+                effect,
+                f"{margin:.2f}",
+                percent(own),
+                percent(naive),
+                percent(absent),
+            )
 
 
 def about(design: Design) -> tuple[object, ...]:

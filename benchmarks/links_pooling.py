@@ -141,9 +141,15 @@ def rows_of(study: Study) -> dict[str, pd.Series]:
     found = {}
     for pooling in ("rubin", "joint"):
         table = links.code_to_rating(
-            study.decisions, study.units, rating="rating", cluster="case_id", pooling=pooling, n_boot=200,
-            sources=["ana", "majority", "pooled"] if pooling == "rubin" else ["pooled"], seed=1,
-        ).set_index("source")  # fmt: skip
+            study.decisions,
+            study.units,
+            rating="rating",
+            cluster="case_id",
+            pooling=pooling,
+            n_boot=200,
+            sources=["ana", "majority", "pooled"] if pooling == "rubin" else ["pooled"],
+            seed=1,
+        ).set_index("source")
         for source, row in table.iterrows():
             found[f"pooled ({pooling})" if source == "pooled" else str(source)] = row
     return found

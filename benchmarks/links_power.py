@@ -43,9 +43,12 @@ def curve(effect: float, prevalence: float, agreement: float, settings: dict[str
     for participants in (20, 60, 120):
         start = time.process_time()
         row = links.power(
-            participants=participants, rank_biserial=effect, prevalence=prevalence, agreement=agreement,
+            participants=participants,
+            rank_biserial=effect,
+            prevalence=prevalence,
+            agreement=agreement,
             **settings,
-        ).loc[0]  # fmt: skip
+        ).loc[0]
         print(
             f"| {effect} | {prevalence} | {agreement} | {participants} | {row['observed']:.3f} | "
             f"{100 * row['power']:.1f} ± {100 * row['standard_error']:.1f} | {100 * row['undefined']:.1f} | "

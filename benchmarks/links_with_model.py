@@ -34,10 +34,16 @@ KINDS = [(model, shift) for model in MODELS for shift in (-0.8, 0.0) if shift or
 
 def cells() -> list[Design]:
     """Return the designs: sizes × models × draws, and at 60 participants other ICC and other errors."""
-    sized = [Design(participants=n, texts=m, model=model, shift=shift, drawn=drawn)
-             for (n, m), (model, shift), drawn in itertools.product(SIZES, KINDS, DRAWS)]  # fmt: skip
-    other = [replace(one, icc=icc, errors=errors) for one in sized if one.participants == 60
-             for icc, errors in ((0.0, 0.6), (0.5, 0.6), (0.3, 0.0), (0.3, 1.2))]  # fmt: skip
+    sized = [
+        Design(participants=n, texts=m, model=model, shift=shift, drawn=drawn)
+        for (n, m), (model, shift), drawn in itertools.product(SIZES, KINDS, DRAWS)
+    ]
+    other = [
+        replace(one, icc=icc, errors=errors)
+        for one in sized
+        if one.participants == 60
+        for icc, errors in ((0.0, 0.6), (0.5, 0.6), (0.3, 0.0), (0.3, 1.2))
+    ]
     return sized + other
 
 
@@ -51,8 +57,10 @@ def main() -> None:
     if given.forecasts:
         forecasts(given.studies, given.seed)
         return
-    print("| participants × texts | ICC | errors | model | link | drawn | n | model alone | people | both |"
-          " (mean difference: model, people, both) | width | (mean difference) | error |")  # fmt: skip
+    print(
+        "| participants × texts | ICC | errors | model | link | drawn | n | model alone | people | both |"
+        " (mean difference: model, people, both) | width | (mean difference) | error |"
+    )
     print("|---" * 14 + "|")
     widest = 0.0
     for at, design in enumerate(cells()):
@@ -92,14 +100,25 @@ def row(design: Design, found: Held) -> str:
     """Return one row of the table; shares in percent."""
     share = {key: f"{100 * one:.0f}" for key, one in found.share.items()}
     sources = ("model", "human", "model + human")
-    rank, mean = ([share.get((source, name), "–") for source in sources]
-                  for name in ("rank_biserial", "mean_difference"))  # fmt: skip
+    rank, mean = (
+        [share.get((source, name), "–") for source in sources]
+        for name in ("rank_biserial", "mean_difference")
+    )
     width = found.width
     cells = [
-        f"{design.participants} × {design.texts}", f"{design.icc:g}", f"{design.errors:g}", design.model,
-        "yes" if design.shift else "none", design.drawn, str(found.n), *rank, ", ".join(mean),
-        f"{width['rank_biserial']:.2f}", f"{width['mean_difference']:.2f}", f"{found.error:.2f}",
-    ]  # fmt: skip
+        f"{design.participants} × {design.texts}",
+        f"{design.icc:g}",
+        f"{design.errors:g}",
+        design.model,
+        "yes" if design.shift else "none",
+        design.drawn,
+        str(found.n),
+        *rank,
+        ", ".join(mean),
+        f"{width['rank_biserial']:.2f}",
+        f"{width['mean_difference']:.2f}",
+        f"{found.error:.2f}",
+    ]
     return f"| {' | '.join(cells)} |"
 
 

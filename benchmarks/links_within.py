@@ -44,10 +44,13 @@ def draw(design: Design, rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Dat
     middle = np.log(design.prevalence / (1 - design.prevalence))
     applied = rng.logistic(size=len(case)) < middle + 1.5 * uses[case]
     latent = 1.5 * rates[case] + np.log(design.odds_ratio) * applied + rng.logistic(size=len(case))
-    units = pd.DataFrame({
-        "unit_id": [f"u{i:04}" for i in range(len(case))], "case_id": case.astype(str),
-        "rating": 1.0 + np.searchsorted(CUTS, latent),
-    })  # fmt: skip
+    units = pd.DataFrame(
+        {
+            "unit_id": [f"u{i:04}" for i in range(len(case))],
+            "case_id": case.astype(str),
+            "rating": 1.0 + np.searchsorted(CUTS, latent),
+        }
+    )
     return units[["unit_id"]].assign(coder="ana", code="code", applied=applied), units
 
 

@@ -58,8 +58,12 @@ class Design:
         found = []
         for share, of_level, sign in zip(self.shares, self.levels, signs, strict=True):
 
-            def wrong(at: np.ndarray, share: float = share, of_level: np.ndarray = of_level,
-                      aim: float = sign * self.delta) -> list[float]:  # fmt: skip
+            def wrong(
+                at: np.ndarray,
+                share: float = share,
+                of_level: np.ndarray = of_level,
+                aim: float = sign * self.delta,
+            ) -> list[float]:
                 missing = self.chance(at) * of_level
                 rated = of_level - missing
                 apart = missing @ LEVELS / missing.sum() - rated @ LEVELS / rated.sum()

@@ -41,10 +41,21 @@ Floats = npt.NDArray[np.float64]
 Truths = npt.NDArray[np.bool_]
 
 MEASURES: Final = (
-    "sensitivity", "specificity", "precision", "prevalence_people", "prevalence_model",
-    "prevalence_difference", "prevalence_all", "alpha_people", "kappa_model", "agreement_difference",
-    "missing", "sensitivity_difference", "specificity_difference", "missing_difference",
-)  # fmt: skip
+    "sensitivity",
+    "specificity",
+    "precision",
+    "prevalence_people",
+    "prevalence_model",
+    "prevalence_difference",
+    "prevalence_all",
+    "alpha_people",
+    "kappa_model",
+    "agreement_difference",
+    "missing",
+    "sensitivity_difference",
+    "specificity_difference",
+    "missing_difference",
+)
 DIFFERENCES: Final = MEASURES[-3:]
 CODERS: Final = 3
 
@@ -90,19 +101,27 @@ def drawn_study(rng: np.random.Generator, design: Design) -> tuple[Any, ...]:
 
 
 def frames(
-    case: npt.NDArray[np.intp], in_b: Truths, seen: Truths, said: Truths, missing: Truths, chance: Floats,
+    case: npt.NDArray[np.intp],
+    in_b: Truths,
+    seen: Truths,
+    said: Truths,
+    missing: Truths,
+    chance: Floats,
     drawn: Truths,
-) -> dict[str, pd.DataFrame]:  # fmt: skip
+) -> dict[str, pd.DataFrame]:
     """Return a study as the frames that `model_card` takes."""
     unit_id = pd.Series([f"u{i:06}" for i in range(len(case))], dtype="string")
-    people = [pd.DataFrame({"unit_id": unit_id, "coder": f"c{number}", "code": "warm", "applied": one})[drawn]
-              for number, one in enumerate(seen)]  # fmt: skip
+    people = [
+        pd.DataFrame({"unit_id": unit_id, "coder": f"c{number}", "code": "warm", "applied": one})[drawn]
+        for number, one in enumerate(seen)
+    ]
     made = pd.DataFrame({"unit_id": unit_id, "coder": "model-a", "code": "warm", "applied": said})
     return {
-        "decisions": pd.concat(people, ignore_index=True), "model": made[~missing],
+        "decisions": pd.concat(people, ignore_index=True),
+        "model": made[~missing],
         "units": pd.DataFrame({"unit_id": unit_id, "case_id": case, "group": np.where(in_b, "b", "a")}),
         "inclusion": pd.DataFrame({"unit_id": unit_id, "probability": chance, "drawn": drawn}),
-    }  # fmt: skip
+    }
 
 
 def card(given: dict[str, Any], *, n_boot: int = 200, cluster: str = "case_id") -> pd.DataFrame:
@@ -112,9 +131,16 @@ def card(given: dict[str, Any], *, n_boot: int = 200, cluster: str = "case_id") 
 
 
 def quick_card(
-    case: npt.NDArray[np.intp], in_b: Truths, seen: Truths, said: Truths, missing: Truths, chance: Floats,
-    drawn: Truths, *, alpha: bool = False,
-) -> dict[str, dict[str, Any]]:  # fmt: skip
+    case: npt.NDArray[np.intp],
+    in_b: Truths,
+    seen: Truths,
+    said: Truths,
+    missing: Truths,
+    chance: Floats,
+    drawn: Truths,
+    *,
+    alpha: bool = False,
+) -> dict[str, dict[str, Any]]:
     """Return the rows of `card` by measure, from its parts alone: without reading and checking frames.
 
     The test `test_the_quick_card_is_the_card` compares the two. `alpha`: with people's alpha, which is
@@ -128,17 +154,25 @@ def quick_card(
     unit_id = pd.Index(np.arange(len(case)).astype(str), dtype="string")
     texts = Texts("warm", unit_id, case.astype(np.int64), human, model, weight, 0.95)
     both = np.flatnonzero(texts.both)
-    shared = pd.DataFrame({
-        "n_humans": CODERS, "n_applied": n_applied[both], "by_model": said[both],
-        "cluster": np.unique(case[both], return_inverse=True)[1], "weight": weight[both],
-    })  # fmt: skip
+    shared = pd.DataFrame(
+        {
+            "n_humans": CODERS,
+            "n_applied": n_applied[both],
+            "by_model": said[both],
+            "cluster": np.unique(case[both], return_inverse=True)[1],
+            "weight": weight[both],
+        }
+    )
     shared.attrs["n_humans"] = CODERS
     groups = pd.DataFrame({"unit_id": unit_id, "group": np.where(in_b, "b", "a")})
     rows = [
-        *_accuracy(texts), *_prevalence(texts), _crossed(shared, Resampling(1, 0.95, 0)),
-        _beside(shared, 0.95), texts.share("missing", missing, np.ones(len(case), dtype=bool), equal=True),
+        *_accuracy(texts),
+        *_prevalence(texts),
+        _crossed(shared, Resampling(1, 0.95, 0)),
+        _beside(shared, 0.95),
+        texts.share("missing", missing, np.ones(len(case), dtype=bool), equal=True),
         *group_rows(texts, groups, ["group"]),
-    ]  # fmt: skip
+    ]
     if alpha:
         rows.append(_alpha(seen[:, drawn], case[drawn], weight[drawn]))
     tested = [row for row in rows if row.get("p") is not None]
@@ -156,8 +190,12 @@ def _alpha(seen: Truths, case: npt.NDArray[np.intp], weight: Floats) -> dict[str
         return {"measure": "alpha_people"}
     unequal = np.ptp(weight) > 1e-9
     row = alpha_of(table, weight, cluster, 0.95) if unequal else row_of_table(table, cluster, 200, 0.95, 0)
-    return {"measure": "alpha_people", "value": row["alpha"], "low": row["alpha_low"],
-            "high": row["alpha_high"]}  # fmt: skip
+    return {
+        "measure": "alpha_people",
+        "value": row["alpha"],
+        "low": row["alpha_low"],
+        "high": row["alpha_high"],
+    }
 
 
 @cache
@@ -184,23 +222,37 @@ def held(
             row = made.get(name, {})
             low, high = (row.get(end) for end in ("low", "high"))
             there = low is not None and not np.isnan(low)
-            rows.append({"measure": name, "there": there, "held": there and low <= true[name] <= high,
-                         "found": row.get("p_holm", 1.0) < 0.05})  # fmt: skip
+            rows.append(
+                {
+                    "measure": name,
+                    "there": there,
+                    "held": there and low <= true[name] <= high,
+                    "found": row.get("p_holm", 1.0) < 0.05,
+                }
+            )
         false = [name for name in DIFFERENCES if not (design.worse and name == DIFFERENCES[0])]
         found = any(made.get(name, {}).get("p_holm", 1.0) < 0.05 for name in false)
         rows.append({"measure": "any", "there": True, "held": False, "found": found})
     frame = pd.DataFrame(rows)
     of_measure, there = frame.groupby("measure"), frame[frame["there"]].groupby("measure")
-    return pd.DataFrame({"n": of_measure["there"].sum(), "held": there["held"].mean(),
-                         "found": of_measure["found"].mean()})  # fmt: skip
+    return pd.DataFrame(
+        {"n": of_measure["there"].sum(), "held": there["held"].mean(), "found": of_measure["found"].mean()}
+    )
 
 
 FLAWS: Final = {
-    "follows the label": "swap", "ignores rules": "examples", "order": "order",
+    "follows the label": "swap",
+    "ignores rules": "examples",
+    "order": "order",
     "obeys the text": "instruction",
-}  # fmt: skip
-ARMS: Final = (("base", "plain", 0, 1), ("run 2", "plain", 0, 2), ("run 3", "plain", 0, 3),
-               ("wording brief", "brief", 0, 1), ("order 1", "plain", 1, 1))  # fmt: skip
+}
+ARMS: Final = (
+    ("base", "plain", 0, 1),
+    ("run 2", "plain", 0, 2),
+    ("run 3", "plain", 0, 3),
+    ("wording brief", "brief", 0, 1),
+    ("order 1", "plain", 1, 1),
+)
 
 
 def flawed(
@@ -224,11 +276,21 @@ def flawed(
         changes = 0.25 if flaw == "order" and order else 0.01
         verdict = said ^ (rng.random(len(said)) < changes * (variant != "base"))
         bad = verdict & (rng.random(len(said)) < (0.2 if flaw == "copies badly" else 0.01))
-        arms.append(pd.DataFrame({
-            "unit_id": table["unit_id"], "code": table["code"], "variant": variant, "wording": wording,
-            "order": order, "run": run, "verdict": np.where(verdict, "yes", "no"),
-            "reason": np.where(bad, "quote_not_in_text", None), "in_the_codebook": False,
-        }))  # fmt: skip
+        arms.append(
+            pd.DataFrame(
+                {
+                    "unit_id": table["unit_id"],
+                    "code": table["code"],
+                    "variant": variant,
+                    "wording": wording,
+                    "order": order,
+                    "run": run,
+                    "verdict": np.where(verdict, "yes", "no"),
+                    "reason": np.where(bad, "quote_not_in_text", None),
+                    "in_the_codebook": False,
+                }
+            )
+        )
     answers = pd.concat(arms, ignore_index=True)
     base = answers[(answers["variant"] == "base") & answers["reason"].isna()]
     made = base[["unit_id", "code"]].assign(coder="model-a", applied=base["verdict"].eq("yes"))
@@ -244,9 +306,14 @@ def behaviour_of(rng: np.random.Generator, flaw: str, n: int = 20) -> pd.DataFra
 
 
 MARKS: Final = {
-    "none": None, "follows the label": "label", "ignores rules": "rules", "order": "order",
-    "copies badly": "quotes", "obeys the text": "instruction", "worse in one language": "groups",
-}  # fmt: skip
+    "none": None,
+    "follows the label": "label",
+    "ignores rules": "rules",
+    "order": "order",
+    "copies badly": "quotes",
+    "obeys the text": "instruction",
+    "worse in one language": "groups",
+}
 
 
 def marked(rng: np.random.Generator, design: Design, flaw: str, *, n: int = 20) -> str | None:
@@ -308,19 +375,33 @@ def main() -> None:
 
 def designs() -> list[Design]:
     """Return the designs, in the order of the table."""
-    plain = [Design(participants=n, prevalence=p, weighted=w)
-             for n in (40, 100) for p in (0.05, 0.1, 0.2, 0.4) for w in (False, True)]  # fmt: skip
-    return plain + [Design(prevalence=p, within=within, worse=worse, participants=80)
-                    for p in (0.2, 0.4) for within in (False, True) for worse in (0.0, 0.2)]  # fmt: skip
+    plain = [
+        Design(participants=n, prevalence=p, weighted=w)
+        for n in (40, 100)
+        for p in (0.05, 0.1, 0.2, 0.4)
+        for w in (False, True)
+    ]
+    return plain + [
+        Design(prevalence=p, within=within, worse=worse, participants=80)
+        for p in (0.2, 0.4)
+        for within in (False, True)
+        for worse in (0.0, 0.2)
+    ]
 
 
 def line(design: Design, table: pd.DataFrame, name: str = "") -> str:
     """Return a row: the design, the percentages held (– where under a tenth have an interval)."""
     enough = table["n"].max() / 10
-    cells = [name or design.participants, design.prevalence, "1–3" if design.weighted else "alike",
-             "within" if design.within else "between", design.worse]  # fmt: skip
-    cells += [f"{100 * table.loc[one, 'held']:.1f}" if table.loc[one, "n"] > enough else "–"
-              for one in MEASURES]  # fmt: skip
+    cells = [
+        name or design.participants,
+        design.prevalence,
+        "1–3" if design.weighted else "alike",
+        "within" if design.within else "between",
+        design.worse,
+    ]
+    cells += [
+        f"{100 * table.loc[one, 'held']:.1f}" if table.loc[one, "n"] > enough else "–" for one in MEASURES
+    ]
     cells.append(f"{100 * table.loc['any', 'found']:.1f}")
     cells.append(f"{100 * table.loc[DIFFERENCES[0], 'found']:.0f}" if design.worse else "–")
     return "| " + " | ".join(map(str, cells)) + " |"

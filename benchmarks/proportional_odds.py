@@ -39,11 +39,18 @@ class Design:
 
 
 DESIGNS = [
-    Design(12, 8, 5, "within"), Design(12, 8, 4, "between"), Design(20, 6, 5, "within"),
-    Design(20, 8, 7, "within"), Design(20, 8, 5, "between"), Design(20, 8, 5, "between", True),
-    Design(40, 6, 7, "within"), Design(40, 6, 4, "between"), Design(40, 8, 5, "between", True),
-    Design(60, 5, 5, "within"), Design(60, 8, 7, "between"),
-]  # fmt: skip
+    Design(12, 8, 5, "within"),
+    Design(12, 8, 4, "between"),
+    Design(20, 6, 5, "within"),
+    Design(20, 8, 7, "within"),
+    Design(20, 8, 5, "between"),
+    Design(20, 8, 5, "between", True),
+    Design(40, 6, 7, "within"),
+    Design(40, 6, 4, "between"),
+    Design(40, 8, 5, "between", True),
+    Design(60, 5, 5, "within"),
+    Design(60, 8, 7, "between"),
+]
 
 
 def main() -> None:
@@ -55,8 +62,12 @@ def main() -> None:
     rng = np.random.default_rng(arguments.seed)
     print(f"{arguments.studies:,} studies each, nominal level 5 %, of intervals 95 %.\n")
     names = "participants", "texts", "levels", "predictor", "styles"
-    print("|", " | ".join(names), "| size % | rows: size % | power % | no test % |",
-          "mixed: held % | none % | marginal: held % | none % |")  # fmt: skip
+    print(
+        "|",
+        " | ".join(names),
+        "| size % | rows: size % | power % | no test % |",
+        "mixed: held % | none % | marginal: held % | none % |",
+    )
     print("|---" * 12 + "|")
     for design in DESIGNS:
         print(line(design, arguments.studies, rng), flush=True)
@@ -83,9 +94,17 @@ def line(design: Design, n_studies: int, rng: np.random.Generator) -> str:
         rows = pd.Series(range(len(rating)))
         by_rows.append(tested(rating, x, rows))
         powers.append(tested(*study(design, design.participants, rng, proportional=False)))
-    cells = [design.participants, design.each, design.levels, design.varies,
-             "yes" if design.styles else "no", below(p), below(by_rows),
-             below(powers), f"{100 * np.isnan(p).mean():.1f}"]  # fmt: skip
+    cells = [
+        design.participants,
+        design.each,
+        design.levels,
+        design.varies,
+        "yes" if design.styles else "no",
+        below(p),
+        below(by_rows),
+        below(powers),
+        f"{100 * np.isnan(p).mean():.1f}",
+    ]
     for model in ("mixed", "marginal"):
         every = np.concatenate(held[model])
         cells += [f"{100 * np.nanmean(every):.1f}", f"{100 * np.isnan(every).mean():.1f}"]

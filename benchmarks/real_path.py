@@ -165,10 +165,19 @@ def run(folder: Path, data: Path, *, seed: int = 7, browser: bool = True) -> dic
         qual.figures.agreement_plot(agreement, codebook=store.codebook).write(folder / "agreement.pdf")
         qual.figures.link_plot(links, source="majority", codebook=store.codebook).write(folder / "links.svg")
     return {
-        "seconds": seconds, "store": store, "plan": plan, "decided": decided, "in_browser": in_browser,
-        "n_acts": n_acts, "decisions": decisions, "agreement": agreement, "links": links, "themes": themes,
-        "against": against, "tables": tables,
-    }  # fmt: skip
+        "seconds": seconds,
+        "store": store,
+        "plan": plan,
+        "decided": decided,
+        "in_browser": in_browser,
+        "n_acts": n_acts,
+        "decisions": decisions,
+        "agreement": agreement,
+        "links": links,
+        "themes": themes,
+        "against": against,
+        "tables": tables,
+    }
 
 
 def main() -> None:

@@ -59,8 +59,10 @@ def measured(folder: Path, step: str) -> dict[str, float]:
     """Run one step in a process of its own; its CPU seconds and its peak memory in MiB."""
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.store_copies", "--step", step, "--folder", str(folder)],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
 

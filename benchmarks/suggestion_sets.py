@@ -42,7 +42,7 @@ FILES = {
         ("banking77-test.csv",),
         "Casanueva et al. 2020, github.com/PolyAI-LDN/task-specific-datasets, banking_data/test.csv",
     ),
-}  # fmt: skip
+}
 EKMAN = {
     "anger": "anger annoyance disapproval",
     "fear": "fear nervousness",
@@ -51,9 +51,16 @@ EKMAN = {
     "surprise": "surprise realization confusion curiosity",
     "neutral": "neutral",
 }
-BANKING = {"top_up": "top_up|topping", "transfer": "transfer", "exchange": "exchange|currency|fiat",
-           "cash": "cash|atm", "pin": "pin|passcode", "identity": "identity|verify", "refund": "refund",
-           "arrival": "arrival|delivery"}  # fmt: skip
+BANKING = {
+    "top_up": "top_up|topping",
+    "transfer": "transfer",
+    "exchange": "exchange|currency|fiat",
+    "cash": "cash|atm",
+    "pin": "pin|passcode",
+    "identity": "identity|verify",
+    "refund": "refund",
+    "arrival": "arrival|delivery",
+}
 Frames = tuple[pd.Series, pd.Series, pd.DataFrame]
 
 
@@ -74,8 +81,15 @@ def abuse(folder: Path) -> Frames:
     """What people wrote to a chatbot: abuse by most of its raters, its kinds and its targets."""
     rows = pd.read_csv(folder / FILES["abuse"][0][0])
     rows["abuse"] = rows[["is_abuse.-1", "is_abuse.-2", "is_abuse.-3"]].max(axis=1)
-    kinds = ["abuse", "type.intellectual", "type.sexist", "type.sex_harassment", "target.system",
-             "target.individual", "direction.explicit"]  # fmt: skip
+    kinds = [
+        "abuse",
+        "type.intellectual",
+        "type.sexist",
+        "type.sex_harassment",
+        "target.system",
+        "target.individual",
+        "direction.explicit",
+    ]
     keyed = rows.groupby("example_no")
     first = keyed[["user", "conv_id"]].first()
     return first["user"].fillna(""), first["conv_id"].astype(str), keyed[kinds].mean() > 0.5
@@ -122,9 +136,13 @@ def banking(folder: Path) -> Frames:
 
 
 LOADERS: dict[str, Callable[[Path], Frames]] = {
-    "empathy": empathy, "abuse": abuse, "emotions": emotions, "moods": moods, "stance": stance,
+    "empathy": empathy,
+    "abuse": abuse,
+    "emotions": emotions,
+    "moods": moods,
+    "stance": stance,
     "banking": banking,
-}  # fmt: skip
+}
 
 
 def public_set(folder: Path, name: str) -> Frames | None:

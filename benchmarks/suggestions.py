@@ -67,8 +67,12 @@ JUDGED = {
     "complaint": "The writer dislikes something or is unhappy.",
     "neutral": "The writer says how something is, without judging it.",
 }
-FILES = {"tweets": "tweets", "products": "amazonReviewSnippets", "films": "movieReviewSnippets",
-         "editorials": "nytEditorialSnippets"}  # fmt: skip
+FILES = {
+    "tweets": "tweets",
+    "products": "amazonReviewSnippets",
+    "films": "movieReviewSnippets",
+    "editorials": "nytEditorialSnippets",
+}
 Set = tuple[pd.DataFrame, pd.DataFrame, Codebook, pd.DataFrame | None]
 
 
@@ -82,8 +86,15 @@ def book(definitions: dict[str, str]) -> Codebook:
 def framed(texts: pd.Series, groups: pd.Series, codes: pd.DataFrame, definitions: dict[str, str]) -> Set:
     """Return units, who has which code (True or False by unit and code), and the codebook."""
     ids = [f"u{i:05}" for i in range(len(texts))]
-    units = pd.DataFrame({"unit_id": ids, "text": texts.to_numpy(), "document_id": groups.to_numpy(),
-                          "case_id": groups.to_numpy(), "position": 1})  # fmt: skip
+    units = pd.DataFrame(
+        {
+            "unit_id": ids,
+            "text": texts.to_numpy(),
+            "document_id": groups.to_numpy(),
+            "case_id": groups.to_numpy(),
+            "position": 1,
+        }
+    )
     return units, codes.set_axis(ids), book(definitions), None
 
 
@@ -244,8 +255,13 @@ def main() -> None:
             own = rows[(rows["set"] == name) & (rows["n"] == n) & (rows["method"] == "suggestions")]
             if own.empty:
                 continue
-            values = [means[name, n, "suggestions"], means[name, 0, "definitions"], means[name, n, "words"],
-                      means[name, n, "majority"], calibration_error(own)]  # fmt: skip
+            values = [
+                means[name, n, "suggestions"],
+                means[name, 0, "definitions"],
+                means[name, n, "words"],
+                means[name, n, "majority"],
+                calibration_error(own),
+            ]
             cells = [name, own["code"].nunique(), n, *(f"{value:.3f}" for value in values)]
             print("| " + " | ".join(map(str, cells)) + " |")
 

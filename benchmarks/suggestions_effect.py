@@ -30,8 +30,9 @@ def study(n: int, alike: float, shift: float, seed: int) -> pd.Series:
     ids = [f"s{seed}u{i}" for i in range(len(person))]
     shown = ~suggestions.withheld(ids, seed=seed)
     chance = logistic(-1 + rng.normal(0, alike, n)[person] + shift * shown.to_numpy())
-    decisions = pd.DataFrame({"unit_id": ids, "coder": "ana", "code": "code",
-                              "applied": rng.random(len(person)) < chance})  # fmt: skip
+    decisions = pd.DataFrame(
+        {"unit_id": ids, "coder": "ana", "code": "code", "applied": rng.random(len(person)) < chance}
+    )
     units = pd.DataFrame({"unit_id": ids, "case_id": [f"p{i}" for i in person]})
     return suggestions.effect(decisions, shown, units=units).iloc[0]
 

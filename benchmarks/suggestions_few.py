@@ -35,9 +35,18 @@ from sense7_qual.codebook import Code, Codebook
 SIZES = (25, 50)
 N_TEST = 500
 #: texts, share of presences, signal, texts that are not coded
-NOISE = [(30, 0.1, 0, 200), (30, 0.2, 0, 200), (30, 0.4, 0, 200), (60, 0.05, 0, 200), (150, 0.03, 0, 200),
-         (150, 0.2, 0, 200), (30, 0.1, 2, 200), (60, 0.05, 2, 200), (30, 0.1, 0, 0),
-         (30, 0.9, 0, 200)]  # fmt: skip
+NOISE = [
+    (30, 0.1, 0, 200),
+    (30, 0.2, 0, 200),
+    (30, 0.4, 0, 200),
+    (60, 0.05, 0, 200),
+    (150, 0.03, 0, 200),
+    (150, 0.2, 0, 200),
+    (30, 0.1, 2, 200),
+    (60, 0.05, 2, 200),
+    (30, 0.1, 0, 0),
+    (30, 0.9, 0, 200),
+]
 WORDS = [f"{a}{b}" for a in "bcdfglmnprst" for b in ("an", "el", "ir", "om", "ut")]
 Embed = Callable[[list[str]], np.ndarray]
 
@@ -78,8 +87,19 @@ def noise(seeds: int) -> list[tuple[object, ...]]:
             coded.append(seen[:n].mean())
             none += int(found.codes["reason"].eq("no_better_than_chance").sum())
         over = sum(max(pair) > 0.6 for pair in zip(shares, coded, strict=True))
-        rows.append((n, others, f"{share:.0%}", signal, seeds, none, f"{np.mean(shares):.0%}",
-                     f"{max(shares):.0%}", over))  # fmt: skip
+        rows.append(
+            (
+                n,
+                others,
+                f"{share:.0%}",
+                signal,
+                seeds,
+                none,
+                f"{np.mean(shares):.0%}",
+                f"{max(shares):.0%}",
+                over,
+            )
+        )
         print(rows[-1], file=sys.stderr, flush=True)
     return rows
 
@@ -88,8 +108,9 @@ def run(made: Frames, embed: Embed, draws: int) -> pd.DataFrame:
     """Return a row per draw, size and code: average precision of both, and how many texts are suggested."""
     texts, people, codes = made
     ids = pd.Series([f"u{i:05}" for i in range(len(texts))])
-    units = pd.DataFrame({"unit_id": ids, "text": texts, "document_id": people, "case_id": people,
-                          "position": 1})  # fmt: skip
+    units = pd.DataFrame(
+        {"unit_id": ids, "text": texts, "document_id": people, "case_id": people, "position": 1}
+    )
     codes = codes.set_axis([f"c{i}" for i in range(1, codes.shape[1] + 1)], axis=1)
     meaning = embed(texts.tolist())
     rows = []
@@ -101,8 +122,11 @@ def run(made: Frames, embed: Embed, draws: int) -> pd.DataFrame:
         order = rng.permutation(np.flatnonzero(~held))
         for n in SIZES:
             at = order[:n]
-            decided = codes.iloc[at].assign(unit_id=ids.iloc[at]).melt("unit_id", var_name="code",
-                                                                       value_name="applied")  # fmt: skip
+            decided = (
+                codes.iloc[at]
+                .assign(unit_id=ids.iloc[at])
+                .melt("unit_id", var_name="code", value_name="applied")
+            )
             found = suggestions.fit(units, decided.assign(coder="ana"), numbered(codes.shape[1]), embed=embed)
             seen = found.suggest(units.iloc[test], with_spans=False)
             for code in codes:
@@ -114,11 +138,18 @@ def run(made: Frames, embed: Embed, draws: int) -> pd.DataFrame:
                 plain = LogisticRegression(max_iter=1000).fit(meaning[at], applied)
                 plainly = plain.decision_function(meaning[test])
                 reason = found.codes.set_index("code").loc[code, "reason"]
-                rows.append({"draw": draw, "n": n, "code": code,
-                             "ours": average_precision_score(true, chance),
-                             "plain": average_precision_score(true, plainly), "present": true.mean(),
-                             "refused": reason == "no_better_than_chance",
-                             "over": own["suggested"].mean() > 0.6 and applied.mean() <= 0.5})  # fmt: skip
+                rows.append(
+                    {
+                        "draw": draw,
+                        "n": n,
+                        "code": code,
+                        "ours": average_precision_score(true, chance),
+                        "plain": average_precision_score(true, plainly),
+                        "present": true.mean(),
+                        "refused": reason == "no_better_than_chance",
+                        "over": own["suggested"].mean() > 0.6 and applied.mean() <= 0.5,
+                    }
+                )
     return pd.DataFrame(rows)
 
 
@@ -143,8 +174,18 @@ def sets(folder: Path, names: list[str], draws: int) -> list[tuple[object, ...]]
             by_draw = (own["ours"] - own["plain"]).groupby(own["draw"]).mean()
             error = by_draw.std(ddof=1) / np.sqrt(len(by_draw))
             means = [f"{own[column].mean():.3f}" for column in ("ours", "plain", "present")]
-            rows.append((name, n, len(own), *means, f"{by_draw.mean():+.3f}", f"{error:.3f}",
-                         int(own["refused"].sum()), int(own["over"].sum())))  # fmt: skip
+            rows.append(
+                (
+                    name,
+                    n,
+                    len(own),
+                    *means,
+                    f"{by_draw.mean():+.3f}",
+                    f"{error:.3f}",
+                    int(own["refused"].sum()),
+                    int(own["over"].sum()),
+                )
+            )
             print(rows[-1], file=sys.stderr, flush=True)
     return rows
 
@@ -161,12 +202,31 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore", message=".*longer than the .* tokens")
     if arguments.draws:
-        heads = ("set", "coded", "codes × draws", "suggestions", "plain regression", "share of presences",
-                 "difference", "its standard error", "no better than chance", "on over 60 %")  # fmt: skip
+        heads = (
+            "set",
+            "coded",
+            "codes × draws",
+            "suggestions",
+            "plain regression",
+            "share of presences",
+            "difference",
+            "its standard error",
+            "no better than chance",
+            "on over 60 %",
+        )
         printed(heads, sets(arguments.folder, arguments.sets, arguments.draws))
     if arguments.noise:
-        heads = ("coded", "others", "present", "signal", "seeds", "no better than chance", "suggested on",
-                 "at most", "on over 60 %")  # fmt: skip
+        heads = (
+            "coded",
+            "others",
+            "present",
+            "signal",
+            "seeds",
+            "no better than chance",
+            "suggested on",
+            "at most",
+            "on over 60 %",
+        )
         printed(heads, noise(arguments.noise))
 
 

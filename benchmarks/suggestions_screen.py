@@ -59,8 +59,15 @@ def drawn(n: int, share: float, alike: float, sure: float, tells: float, seed: i
     narrow = np.sqrt(1 + 0.346 * (alike**2 + 0.25))
     chance = 1 / (1 + np.exp(-sure * (at + seen) / narrow))
     ids = [f"u{i}" for i in range(len(person))]
-    return pd.DataFrame({"unit_id": ids, "case_id": [f"p{i}" for i in person], "person": person,
-                         "probability": chance, "present": present})  # fmt: skip
+    return pd.DataFrame(
+        {
+            "unit_id": ids,
+            "case_id": [f"p{i}" for i in person],
+            "person": person,
+            "probability": chance,
+            "present": present,
+        }
+    )
 
 
 def shares(units: pd.DataFrame, low: float, high: float) -> dict[str, float]:
@@ -81,8 +88,11 @@ def broken(found: dict[str, float]) -> bool:
 
 def control(sample: pd.DataFrame) -> tuple[float, float]:
     """Return the furthest levels at which the sample itself keeps the limits."""
-    low = [level for level in (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3)
-           if not broken(shares(sample, level, np.nan))]  # fmt: skip
+    low = [
+        level
+        for level in (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3)
+        if not broken(shares(sample, level, np.nan))
+    ]
     high = [level for level in (0.98, 0.95, 0.9, 0.8, 0.7) if not broken(shares(sample, np.nan, level))]
     return max(low, default=np.nan), min(high, default=np.nan)
 
@@ -93,8 +103,9 @@ def study(scenario: tuple[float, ...], population: pd.DataFrame, test: str, seed
     units = drawn(int(n * (1 + times)), *kind, seed=seed)
     made = units[["unit_id", "probability"]].assign(code="code", suggested=False, start=None, end=None)
     sample = units[units["person"] < n]
-    decided = pd.DataFrame({"unit_id": sample["unit_id"], "coder": "ana", "code": "code",
-                            "applied": sample["present"]})  # fmt: skip
+    decided = pd.DataFrame(
+        {"unit_id": sample["unit_id"], "coder": "ana", "code": "code", "applied": sample["present"]}
+    )
     rest = units[units["person"] >= n]
     if test == "control":
         low, high = control(sample)
@@ -118,8 +129,20 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=200)
     n = parser.parse_args().studies
     print(f"{n} studies a row, delta .1. Standard error of 10 % broken: {np.sqrt(0.09 / n):.1%}.\n")
-    heads = ("test", "participants", "left", "present", "alike", "sureness", "tells", "broken: promised",
-             "among those left", "decided absent", "decided present", "nothing decided")  # fmt: skip
+    heads = (
+        "test",
+        "participants",
+        "left",
+        "present",
+        "alike",
+        "sureness",
+        "tells",
+        "broken: promised",
+        "among those left",
+        "decided absent",
+        "decided present",
+        "nothing decided",
+    )
     print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
     for test in ("binomial", "control"):
         for scenario in SCENARIOS:

@@ -218,9 +218,14 @@ def disturb(
             memory.append(mebibytes(plain))
             with suppress(subprocess.CalledProcessError):
                 rows = team_server.root(
-                    "runuser", "-u", "postgres", "--", "psql", "-Atc",
+                    "runuser",
+                    "-u",
+                    "postgres",
+                    "--",
+                    "psql",
+                    "-Atc",
                     "SELECT count(*) FROM pg_stat_activity WHERE datname = 'lab'",
-                )  # fmt: skip
+                )
                 most = max(most, int(rows))
         time.sleep(2)
     return restarted, memory, most

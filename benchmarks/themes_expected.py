@@ -43,10 +43,24 @@ sys.path.insert(0, str(Path(__file__).parent))
 import themes as beside  # the other ways
 
 Texts = pd.DataFrame
-FIGURES = ["themes", "ARI", "ARI, expected", "ARI, hidden", "F1, expected", "F1, hidden", "F1, own theme",
-           "absent told", "present denied"]  # fmt: skip
-NOT_A_SUBJECT = {"Not assigned", "Labelling not possible", "Positive experience & gratitude",
-                 "Negative experience & dissatisfaction", "Safeguarding concerns?"}  # fmt: skip
+FIGURES = [
+    "themes",
+    "ARI",
+    "ARI, expected",
+    "ARI, hidden",
+    "F1, expected",
+    "F1, hidden",
+    "F1, own theme",
+    "absent told",
+    "present denied",
+]
+NOT_A_SUBJECT = {
+    "Not assigned",
+    "Labelling not possible",
+    "Positive experience & gratitude",
+    "Negative experience & dissatisfaction",
+    "Safeguarding concerns?",
+}
 
 
 def patients(folder: Path) -> Texts:
@@ -129,8 +143,15 @@ def figures(truth: np.ndarray, found: np.ndarray, codes: set[str]) -> list[float
 def ours(texts: Texts, embed: Callable, book: Codebook | None) -> themes.Themes:
     """Fit themes with or without the codebook."""
     n = len(texts)
-    units = pd.DataFrame({"unit_id": [f"u{row:04}" for row in range(n)], "text": texts["text"],
-                          "document_id": "d", "case_id": "p", "position": range(n)})  # fmt: skip
+    units = pd.DataFrame(
+        {
+            "unit_id": [f"u{row:04}" for row in range(n)],
+            "text": texts["text"],
+            "document_id": "d",
+            "case_id": "p",
+            "position": range(n),
+        }
+    )
     return themes.fit(units, embed=embed, codebook=book, seed=beside.SEED)
 
 
@@ -153,10 +174,15 @@ def measured(texts: Texts, examples: dict[str, list[str]], absent: set[str], emb
         row = figures(truth, of_text, expected)
         if book is not None:
             theme, shown = (found.codes.set_index("code")[name] for name in ("theme", "shown"))
-            own = [0.0 if pd.isna(theme[ids[one]]) else f1(truth == one, of_text == theme[ids[one]])
-                   for one in expected]  # fmt: skip
-            row += [np.mean(own), np.mean([not shown[ids[one]] for one in absent]),
-                    np.mean([not shown[ids[one]] for one in expected if one in truth])]  # fmt: skip
+            own = [
+                0.0 if pd.isna(theme[ids[one]]) else f1(truth == one, of_text == theme[ids[one]])
+                for one in expected
+            ]
+            row += [
+                np.mean(own),
+                np.mean([not shown[ids[one]] for one in absent]),
+                np.mean([not shown[ids[one]] for one in expected if one in truth]),
+            ]
         rows.append((way, *row))
     vectors = embed(texts["text"].tolist())
     for way in ("BERTopic", "KMeans, true k"):

@@ -29,9 +29,19 @@ from sense7_qual.codebook import Code, Codebook
 sys.path.insert(0, str(Path(__file__).parent))
 import themes_expected
 
-COLUMNS = ["themes of the hidden label", "uncovered", "clear", "clear, both sides", "themes of a code",
-           "falsely uncovered", "clear", "clearly covered", "a code expected of the hidden label",
-           "themes of no label", "uncovered"]  # fmt: skip
+COLUMNS = [
+    "themes of the hidden label",
+    "uncovered",
+    "clear",
+    "clear, both sides",
+    "themes of a code",
+    "falsely uncovered",
+    "clear",
+    "clearly covered",
+    "a code expected of the hidden label",
+    "themes of no label",
+    "uncovered",
+]
 
 
 def manner(folder: Path) -> pd.DataFrame:
@@ -39,8 +49,11 @@ def manner(folder: Path) -> pd.DataFrame:
     rows = pd.read_csv(folder / "annomi.csv").drop_duplicates(["transcript_id", "utterance_id"])
     of_client = rows["client_talk_type"].map({"change": "talk of change", "sustain": "talk against change"})
     label = rows["main_therapist_behaviour"].replace({"therapist_input": "advice", "other": None})
-    rows = rows.assign(text=rows["utterance_text"].astype(str), label=label.fillna(of_client),
-                       case_id=rows["transcript_id"].astype(str))  # fmt: skip
+    rows = rows.assign(
+        text=rows["utterance_text"].astype(str),
+        label=label.fillna(of_client),
+        case_id=rows["transcript_id"].astype(str),
+    )
     return rows[(rows["text"].str.split().str.len() >= 5) & rows["label"].notna()]
 
 
@@ -68,17 +81,31 @@ def measured(texts: pd.DataFrame, examples: dict[str, list[str]], hidden: str, e
     """Return a row per theme: of which label it is, and what is said of it."""
     left = [label for label in examples if label != hidden]
     ids = {label: f"code{place}" for place, label in enumerate(left)}
-    book = Codebook(name="left", codes=tuple(
-        Code(id=ids[label], label=label.replace("_", " "), examples=tuple(examples[label])) for label in left
-    ))  # fmt: skip
-    units = pd.DataFrame({"unit_id": [f"u{row:03}" for row in texts.index], "text": texts["text"],
-                          "document_id": texts["case_id"], "case_id": texts["case_id"],
-                          "position": texts.index})  # fmt: skip
+    book = Codebook(
+        name="left",
+        codes=tuple(
+            Code(id=ids[label], label=label.replace("_", " "), examples=tuple(examples[label]))
+            for label in left
+        ),
+    )
+    units = pd.DataFrame(
+        {
+            "unit_id": [f"u{row:03}" for row in texts.index],
+            "text": texts["text"],
+            "document_id": texts["case_id"],
+            "case_id": texts["case_id"],
+            "position": texts.index,
+        }
+    )
     found = themes.fit(units, embed=embed, codebook=book, seed=7)
-    decisions = pd.DataFrame([
-        (unit, "ana", ids[code], label == code)
-        for unit, label in zip(units["unit_id"], texts["label"], strict=True) for code in left
-    ], columns=["unit_id", "coder", "code", "applied"])  # fmt: skip
+    decisions = pd.DataFrame(
+        [
+            (unit, "ana", ids[code], label == code)
+            for unit, label in zip(units["unit_id"], texts["label"], strict=True)
+            for code in left
+        ],
+        columns=["unit_id", "coder", "code", "applied"],
+    )
     clustered = {"units": units, "cluster": "case_id"}
     result = themes.against_codebook(found, decisions, book, **clustered)
     both_sides = themes.against_codebook(found, decisions, book, confidence_level=0.975, **clustered)
@@ -94,12 +121,23 @@ def row(name: str, table: pd.DataFrame) -> str:
     clear, before = (table[one].fillna(False).astype(bool) for one in ("clear", "before"))
     lacking, none = table["of"] == table["hidden"], table["of"].isna()
     of_code = ~lacking & ~none
-    shares = [(uncovered, lacking), (uncovered & clear, lacking), (uncovered & before, lacking), None,
-              (uncovered, of_code), (uncovered & clear, of_code), (~uncovered & clear, of_code),
-              (table["expected"].notna(), lacking), None, (uncovered, none)]  # fmt: skip
+    shares = [
+        (uncovered, lacking),
+        (uncovered & clear, lacking),
+        (uncovered & before, lacking),
+        None,
+        (uncovered, of_code),
+        (uncovered & clear, of_code),
+        (~uncovered & clear, of_code),
+        (table["expected"].notna(), lacking),
+        None,
+        (uncovered, none),
+    ]
     counts = iter([of_code.sum(), none.sum()])
-    cells = [str(next(counts)) if one is None else f"{one[0][one[1]].mean():.0%}" if one[1].any() else "–"
-             for one in shares]  # fmt: skip
+    cells = [
+        str(next(counts)) if one is None else f"{one[0][one[1]].mean():.0%}" if one[1].any() else "–"
+        for one in shares
+    ]
     return f"| {name} | {lacking.sum()} | {' | '.join(cells)} |"
 
 

@@ -25,9 +25,11 @@ from sense7_qual.codebook import Code, Codebook
 N_PEOPLE, N_TEXTS, N_TOPICS, N_DIMENSIONS = 60, 10, 12, 48
 NOISE = 0.14
 DESIGNS = [
-    ("people, 30 and 30", 30, 0.0), ("people, 12 and 48", 12, 0.0), ("texts within people", 0, 0.0),
+    ("people, 30 and 30", 30, 0.0),
+    ("people, 12 and 48", 12, 0.0),
+    ("texts within people", 0, 0.0),
     ("people, 30 and 30, one topic differs", 30, 1.0),
-]  # fmt: skip
+]
 
 
 def study(rng: np.random.Generator, n_first: int, effect: float) -> tuple[pd.DataFrame, dict, Codebook]:
@@ -50,20 +52,29 @@ def study(rng: np.random.Generator, n_first: int, effect: float) -> tuple[pd.Dat
         words = [f"text {more + 4 * place + row}" for row in range(4)]
         codes.append(Code(id=f"topic{code}", label=words[0], examples=tuple(words[1:])))
     known = {f"text {row}": vector for row, vector in enumerate(vectors)}
-    units = pd.DataFrame({
-        "unit_id": [f"u{row:03}" for row in range(len(who))], "text": texts, "document_id": who.astype(str),
-        "case_id": [f"p{one:02}" for one in who], "position": np.tile(np.arange(N_TEXTS), N_PEOPLE),
-        "condition": np.where(condition, "new", "old"), "topic": topic,
-    })  # fmt: skip
+    units = pd.DataFrame(
+        {
+            "unit_id": [f"u{row:03}" for row in range(len(who))],
+            "text": texts,
+            "document_id": who.astype(str),
+            "case_id": [f"p{one:02}" for one in who],
+            "position": np.tile(np.arange(N_TEXTS), N_PEOPLE),
+            "condition": np.where(condition, "new", "old"),
+            "topic": topic,
+        }
+    )
     return units, known, Codebook(name="half", codes=tuple(codes))
 
 
 def tests(units: pd.DataFrame, known: dict, book: Codebook) -> pd.DataFrame:
     """Return a row per theme: p with participants, adjusted, p as if texts were independent, its topic."""
     found = themes.fit(
-        units.drop(columns=["condition", "topic"]), codebook=book, granularity=1.0, n_resamples=0,
+        units.drop(columns=["condition", "topic"]),
+        codebook=book,
+        granularity=1.0,
+        n_resamples=0,
         embed=lambda texts: np.array([known[text] for text in texts]),
-    )  # fmt: skip
+    )
     table = themes.spread(found, units, by="condition").groupby("theme").first()
     theme = found.assignments.set_index("unit_id")["theme"].loc[units["unit_id"]].to_numpy()
     condition = units["condition"].to_numpy()
@@ -71,8 +82,14 @@ def tests(units: pd.DataFrame, known: dict, book: Codebook) -> pd.DataFrame:
     for number in table.index:
         counts = pd.crosstab(theme == number, condition)
         topic = units.loc[theme == number, "topic"].mode().iloc[0]
-        rows.append((table["p"][number], table["p_holm"][number],
-                     stats.chi2_contingency(counts, correction=False).pvalue, topic))  # fmt: skip
+        rows.append(
+            (
+                table["p"][number],
+                table["p_holm"][number],
+                stats.chi2_contingency(counts, correction=False).pvalue,
+                topic,
+            )
+        )
     result = pd.DataFrame(rows, columns=["p", "p_holm", "independent", "topic"])
     shown = found.codes.set_index("code")["shown"]
     return result.assign(n_shown=int(shown.iloc[:-1].sum()), decoy=bool(shown.iloc[-1]))

@@ -57,8 +57,11 @@ def study(design: Design, rng: np.random.Generator) -> tuple[themes.Themes, pd.D
     summary = pd.DataFrame({"theme": range(N_THEMES), "label": "x"})
     found = themes.Themes(
         assignments=pd.DataFrame({"unit_id": ids, "theme": theme}),
-        terms=pd.DataFrame(), quotes=pd.DataFrame(), parameters={}, summary=summary,
-    )  # fmt: skip
+        terms=pd.DataFrame(),
+        quotes=pd.DataFrame(),
+        parameters={},
+        summary=summary,
+    )
     return found, units.assign(position=1, condition=condition)
 
 
@@ -77,10 +80,12 @@ def coverage(design: Design, n_studies: int) -> pd.Series:
         lift = (table["lift_low"] <= true / overall) & (true / overall <= table["lift_high"])
         rows.append(
             {
-                "share": share[known].mean(), "lift": lift[known].mean(),
-                "width": (table["share_high"] - table["share_low"]).mean(), "none": 1 - known.mean(),
+                "share": share[known].mean(),
+                "lift": lift[known].mean(),
+                "width": (table["share_high"] - table["share_low"]).mean(),
+                "none": 1 - known.mean(),
             }
-        )  # fmt: skip
+        )
     return pd.DataFrame(rows).mean()
 
 

@@ -157,17 +157,22 @@ def held(designs: Iterable[Design], seed: int) -> Held:
             "people": np.tanh(truth(design.shift, "", design.coders_differ)),
             "prompts": np.tanh(truth(design.shift, design.model, design.prompts_differ)),
         }
-        inside.append({
-            (source, name): row["low"] <= at <= row["high"] for source, row in found.iterrows()
-            for name, at in true.items()
-        })  # fmt: skip
+        inside.append(
+            {
+                (source, name): row["low"] <= at <= row["high"]
+                for source, row in found.iterrows()
+                for name, at in true.items()
+            }
+        )
         z = np.arctanh(found[["low", "high"]].astype(float))
         widths.append(z["high"] - z["low"])
     width = pd.DataFrame(widths)
     return Held(
-        len(inside), pd.DataFrame(inside).mean().to_dict(), width.median().to_dict(),
+        len(inside),
+        pd.DataFrame(inside).mean().to_dict(),
+        width.median().to_dict(),
         float((width["model-a + human"] / width["human"]).max()),
-    )  # fmt: skip
+    )
 
 
 BASE: Final = Design()
@@ -193,9 +198,11 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    print("| participants × texts | link | coders (differ) | prompts (differ) | the model | n"
-          " | people, for coders | model, for prompts | model + human, for coders"
-          " | one prompt, for prompts | one prompt, for coders | width |")  # fmt: skip
+    print(
+        "| participants × texts | link | coders (differ) | prompts (differ) | the model | n"
+        " | people, for coders | model, for prompts | model + human, for coders"
+        " | one prompt, for prompts | one prompt, for coders | width |"
+    )
     print("|---" * 12 + "|")
     widest = 0.0
     for at, design in enumerate(CELLS):
@@ -207,14 +214,23 @@ def main() -> None:
 
 def row(design: Design, found: Held) -> str:
     """Return one row of the table; shares in percent."""
-    asked = (("human", "people"), ("model-a", "prompts"), ("model-a + human", "people"),
-             ("one prompt", "prompts"), ("one prompt", "people"))  # fmt: skip
+    asked = (
+        ("human", "people"),
+        ("model-a", "prompts"),
+        ("model-a + human", "people"),
+        ("one prompt", "prompts"),
+        ("one prompt", "people"),
+    )
     cells = [
-        f"{design.participants} × {design.texts}", "yes" if design.shift else "none",
-        f"{design.coders} ({design.coders_differ:g})", f"{design.prompts} ({design.prompts_differ:g})",
-        design.model, str(found.n), *(f"{100 * found.share[key]:.1f}" for key in asked),
+        f"{design.participants} × {design.texts}",
+        "yes" if design.shift else "none",
+        f"{design.coders} ({design.coders_differ:g})",
+        f"{design.prompts} ({design.prompts_differ:g})",
+        design.model,
+        str(found.n),
+        *(f"{100 * found.share[key]:.1f}" for key in asked),
         f"{found.width['model-a + human'] / found.width['human']:.2f}",
-    ]  # fmt: skip
+    ]
     return f"| {' | '.join(cells)} |"
 
 

@@ -75,9 +75,12 @@ def reflexive(folder: str = "studies/reflexive") -> qual.Store:
     if store.acts():
         return store
     plan = qual.acts.contents.AnalysisPlan(
-        question="What is it like to be answered by a machine?", coders=("mia",), codebook="open",
-        with_agreement=False, answers={"design": "Reflexive thematic analysis."},
-    )  # fmt: skip
+        question="What is it like to be answered by a machine?",
+        coders=("mia",),
+        codebook="open",
+        with_agreement=False,
+        answers={"design": "Reflexive thematic analysis."},
+    )
     store.preregister(plan, coder="mia")
     _wrote(
         store, "I come to these texts as a nurse who was told to hurry. I may hear haste where there is none."

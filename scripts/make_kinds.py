@@ -18,12 +18,18 @@ def page() -> str:
         f'  {kind.name}: {{ by: "{kind.by}", takesBack: {str(kind.takes_back).lower()} }},'
         for kind in KINDS.values()
     ]
-    return "\n".join([
-        "// The kinds of act: whose each is, and whether it undoes another or does it again.",
-        "// Written by `python scripts/make_kinds.py` from sense7_qual/acts/_kinds.py.",
-        "export const KINDS = {", *rows, "} as const;", "",
-        "export type Kind = keyof typeof KINDS;", "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "// The kinds of act: whose each is, and whether it undoes another or does it again.",
+            "// Written by `python scripts/make_kinds.py` from sense7_qual/acts/_kinds.py.",
+            "export const KINDS = {",
+            *rows,
+            "} as const;",
+            "",
+            "export type Kind = keyof typeof KINDS;",
+            "",
+        ]
+    )
 
 
 if __name__ == "__main__":

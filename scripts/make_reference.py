@@ -22,15 +22,38 @@ from sense7_qual.store import Store
 ROOT: Final = Path(__file__).parents[1]
 # The modules that users call, in the order in which a study meets them; the others are their parts.
 MODULES: Final = (
-    "codebook", "corpus", "redact", "acts", "store", "rounds", "codings", "agreement",
-    "adjudication", "links", "ratings", "themes", "suggestions", "coders", "models", "report", "figures",
-    "exchange", "widgets",
-    "frames", "errors",
-)  # fmt: skip
+    "codebook",
+    "corpus",
+    "redact",
+    "acts",
+    "store",
+    "rounds",
+    "codings",
+    "agreement",
+    "adjudication",
+    "links",
+    "ratings",
+    "themes",
+    "suggestions",
+    "coders",
+    "models",
+    "report",
+    "figures",
+    "exchange",
+    "widgets",
+    "frames",
+    "errors",
+)
 ROOMS: Final = (
-    "acts.contents", "agreement.coefficients", "agreement.sets", "agreement.spans", "agreement.diagnosis",
-    "links.models", "links.scales", "report.tables",
-)  # fmt: skip
+    "acts.contents",
+    "agreement.coefficients",
+    "agreement.sets",
+    "agreement.spans",
+    "agreement.diagnosis",
+    "links.models",
+    "links.scales",
+    "report.tables",
+)
 HEAD: Final = """# Reference
 Every public name, by module, with the first sentence of its docstring; `help(name)` shows the rest. The
 modules come first, then their rooms: `qual.report.tables` and the like.

@@ -623,8 +623,10 @@ QUOTING: Final[dict[str, Callable[[Page], None]]] = {"passages": _passages, "par
 READING: Final[dict[str, Callable[[Page], None]]] = {"selected": _selected, "code": _code}
 SUGGESTED: Final[dict[str, Callable[[Page], None]]] = {"open": _open}
 LETTING: Final[dict[str, Callable[[Page], None]]] = {
-    "prompt": lambda page: None, "answers": _answers, "missing": _missing,
-}  # fmt: skip
+    "prompt": lambda page: None,
+    "answers": _answers,
+    "missing": _missing,
+}
 DARK: Final = frozenset({"letters", "find", "new-code", "history", "training", "hits"})
 PARTS: Final = (
     (CELL, None, 0, 10),
@@ -636,21 +638,47 @@ PARTS: Final = (
 
 Pictured = tuple[Callable[..., None], dict[str, Callable[[Page], None]], dict[tuple[bool, int], set[str]]]
 WIDGETS: Final[dict[str, Pictured]] = {
-    "revision": (revise, REVISION, {(False, 1400): {"tray", "draft"}, (True, 900): {"sorting"},
-                                    (False, 900): {"sorting"}, (True, 1400): set()}),
-    "adjudication": (settle, SETTLING, {(False, 1400): {"text"}, (True, 900): {"rule"}, (False, 900): set(),
-                                        (True, 1400): {"text"}}),
-    "quotes": (quote, QUOTING, {(False, 1400): {"passages"}, (True, 900): {"paraphrase"}, (False, 900): set(),
-                                (True, 1400): set()}),
-    "overview": (overlook, STANDING, {(False, 1400): {"page"}, (True, 900): {"texts"}, (False, 900): {"page"},
-                                      (True, 1400): set()}),
-    "suggestions": (suggest, SUGGESTED, {(False, 1400): {"open"}, (True, 900): set(),
-                                         (False, 900): set(), (True, 1400): set()}),
-    "model": (let_code, LETTING, {(False, 1400): {"answers"}, (True, 900): {"missing"}, (False, 900): set(),
-                                  (True, 1400): set()}),
-    "themes": (read, READING, {(False, 1400): {"selected"}, (True, 900): {"code"}, (False, 900): set(),
-                               (True, 1400): set()}),
-}  # fmt: skip
+    "revision": (
+        revise,
+        REVISION,
+        {
+            (False, 1400): {"tray", "draft"},
+            (True, 900): {"sorting"},
+            (False, 900): {"sorting"},
+            (True, 1400): set(),
+        },
+    ),
+    "adjudication": (
+        settle,
+        SETTLING,
+        {(False, 1400): {"text"}, (True, 900): {"rule"}, (False, 900): set(), (True, 1400): {"text"}},
+    ),
+    "quotes": (
+        quote,
+        QUOTING,
+        {(False, 1400): {"passages"}, (True, 900): {"paraphrase"}, (False, 900): set(), (True, 1400): set()},
+    ),
+    "overview": (
+        overlook,
+        STANDING,
+        {(False, 1400): {"page"}, (True, 900): {"texts"}, (False, 900): {"page"}, (True, 1400): set()},
+    ),
+    "suggestions": (
+        suggest,
+        SUGGESTED,
+        {(False, 1400): {"open"}, (True, 900): set(), (False, 900): set(), (True, 1400): set()},
+    ),
+    "model": (
+        let_code,
+        LETTING,
+        {(False, 1400): {"answers"}, (True, 900): {"missing"}, (False, 900): set(), (True, 1400): set()},
+    ),
+    "themes": (
+        read,
+        READING,
+        {(False, 1400): {"selected"}, (True, 900): {"code"}, (False, 900): set(), (True, 1400): set()},
+    ),
+}
 """How each widget is opened, what is done in it, and which steps are taken dark or not, at which width."""
 
 

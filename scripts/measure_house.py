@@ -23,7 +23,18 @@ from sense7_qual.frames import Contract
 
 ROOT: Final = Path(__file__).parents[1]
 PACKAGE: Final = ROOT / "sense7_qual"
-LONG_BODY: Final = 40
+LONG_BODY: Final = 60
+_BRANCHES: Final = (
+    ast.If,
+    ast.IfExp,
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.ExceptHandler,
+    ast.match_case,
+    ast.Assert,
+)
+_KEPT: Final = re.compile(r"#\s*fmt:\s*(skip|off)")
 SMALL_MODULE: Final = 60
 TABLES: Final = ("acts._kinds", "store._operations.contents")
 _NO_LIST: Final = "acts._validate"  # what a memo on a span holds: its words, called memo, and their quote
@@ -34,10 +45,11 @@ _LISTS: Final = ("LEAD_KINDS", "WRITTEN_KINDS", "TEAM_KINDS", "THEME_KINDS")  # 
 def trees() -> dict[str, ast.Module]:
     """Return the syntax tree of every module of the package, by its name without "sense7_qual."."""
     return {
-        ".".join(part for part in path.relative_to(PACKAGE).with_suffix("").parts if part != "__init__"):
-            ast.parse(path.read_text("utf-8"))
+        ".".join(
+            part for part in path.relative_to(PACKAGE).with_suffix("").parts if part != "__init__"
+        ): ast.parse(path.read_text("utf-8"))
         for path in sorted(PACKAGE.rglob("*.py"))
-    }  # fmt: skip
+    }
 
 
 def sizes() -> list[int]:
@@ -234,12 +246,57 @@ def body_length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def long_bodies() -> list[str]:
-    """Return the functions whose bodies are over 40 lines."""
+    """Return the functions whose bodies are over `LONG_BODY` lines, as the formatter writes them."""
     return [
         f"{name}:{node.name} {body_length(node)}"
         for name, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and body_length(node) > LONG_BODY
+    ]
+
+
+def complexity(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return the number of ways through a function: branches, loops, `and` and `or`, also in comprehensions.
+
+    What a function or class within it does is counted there.
+    """
+    n_ways = 1
+    for node in _within(function):
+        if isinstance(node, ast.BoolOp):
+            n_ways += len(node.values) - 1
+        elif isinstance(node, ast.comprehension):
+            n_ways += 1 + len(node.ifs)
+        elif isinstance(node, _BRANCHES):
+            n_ways += 1
+    return n_ways
+
+
+def _within(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield child
+            yield from _within(child)
+
+
+def complex_functions(over: int) -> list[str]:
+    """Return the functions with more than so many branches."""
+    return [
+        f"{name}:{node.name} {complexity(node)}"
+        for name, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and complexity(node) > over
+    ]
+
+
+def kept_from_the_formatter() -> list[str]:
+    """Return the lines of Python that the formatter leaves as they are."""
+    listed = subprocess.run(["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [
+        f"{file}:{number}"
+        for file in listed.stdout.split()
+        if (ROOT / file).is_file()
+        for number, line in enumerate((ROOT / file).read_text("utf-8").splitlines(), 1)
+        if _KEPT.search(line)
     ]
 
 
@@ -263,7 +320,9 @@ def rows() -> Iterator[tuple[str, object]]:
     yield "places that ask for a kind of act", f"{sum(asked.values())} in {len(asked)} modules"
     yield "lists of kinds", f"{sum(lists.values())} in {len(lists)} modules"
     yield "methods of the store's protocols", ", ".join(f"{name} {n}" for name, n in seam().items())
-    yield "bodies over 40 lines", f"{len(long_bodies())}: {', '.join(long_bodies())}"
+    yield f"bodies over {LONG_BODY} lines", f"{len(long_bodies())}: {', '.join(long_bodies())}"
+    yield "functions with over 10, 20 branches", f"{len(complex_functions(10))}, {len(complex_functions(20))}"
+    yield "lines kept from the formatter", len(kept_from_the_formatter())
     yield "lines of TypeScript", typescript()
 
 

@@ -21,8 +21,16 @@ from scripts.measure_house import PACKAGE, ROOT, house, listed, public_modules, 
 from sense7_qual._commands import parser
 
 _PERSONS: Final = (
-    "coder", "colleague", "participant", "person", "people", "somebody", "anybody", "those", "author",
-)  # fmt: skip
+    "coder",
+    "colleague",
+    "participant",
+    "person",
+    "people",
+    "somebody",
+    "anybody",
+    "those",
+    "author",
+)
 _IDIOMS: Final = ("both", "readings", "reading", "ruling", "as it", "the study")  # these do stand
 PHRASES: Final[Mapping[str, re.Pattern[str]]] = {
     name: re.compile(pattern, re.IGNORECASE)

@@ -31,13 +31,22 @@ from defusedxml import ElementTree
 ROOT: Final = Path(__file__).resolve().parents[1]
 FAULTS: Final = Path("tests/faults/faults.toml")
 PYTEST: Final = (
-    "-q", "-x", "-p", "no:cacheprovider", "--deselect=tests/laws/test_faults.py",
+    "-q",
+    "-x",
+    "-p",
+    "no:cacheprovider",
+    "--deselect=tests/laws/test_faults.py",
     "--deselect=tests/laws/test_bundle.py::test_building_again_gives_the_same_bytes",
-)  # fmt: skip
+)
 """Without the two tests that any change of a source turns red."""
 CRASHES: Final = (
-    "AttributeError", "ImportError", "ModuleNotFoundError", "NameError", "SyntaxError", "TypeError",
-)  # fmt: skip
+    "AttributeError",
+    "ImportError",
+    "ModuleNotFoundError",
+    "NameError",
+    "SyntaxError",
+    "TypeError",
+)
 """Errors of a patch that does not run at all: that a test meets one does not mean that it saw the fault."""
 
 

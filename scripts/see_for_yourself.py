@@ -56,10 +56,15 @@ print(f"{heard} messages heard, {opened} sockets opened")
 
 
 def study(path: Path) -> Store:
-    units = pd.DataFrame({
-        "unit_id": ["m1", "m2"], "text": ["It listened to me.", "It was in a hurry."],
-        "document_id": ["d1", "d2"], "case_id": ["p1", "p2"], "position": 0,
-    })  # fmt: skip
+    units = pd.DataFrame(
+        {
+            "unit_id": ["m1", "m2"],
+            "text": ["It listened to me.", "It was in a hurry."],
+            "document_id": ["d1", "d2"],
+            "case_id": ["p1", "p2"],
+            "position": 0,
+        }
+    )
     return Store.create(path, units=units, codebook=BOOK)
 
 
@@ -203,8 +208,11 @@ def succeeded(what: str, deed: Callable[[], object]) -> bool:
 
 
 TRIED: Final = {
-    "overhear": overhear, "undo": undo_a_withdrawal, "slip": slip_acts_into_a_merge, "finish": finish_unseen,
-}  # fmt: skip
+    "overhear": overhear,
+    "undo": undo_a_withdrawal,
+    "slip": slip_acts_into_a_merge,
+    "finish": finish_unseen,
+}
 
 
 def main() -> None:

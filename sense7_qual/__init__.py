@@ -50,11 +50,39 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "ActError", "AnalysisPlan", "ArgumentError", "Code", "Codebook", "CodebookError", "ImportRefused",
-    "QualError", "Store", "StoreError", "TableError", "acts", "adjudication", "agreement", "codebook",
-    "coders", "codings", "corpus", "errors", "exchange", "figures", "frames", "links", "models", "ratings",
-    "redact", "report", "rounds", "store", "suggestions", "themes", "widgets",
-]  # fmt: skip
+    "ActError",
+    "AnalysisPlan",
+    "ArgumentError",
+    "Code",
+    "Codebook",
+    "CodebookError",
+    "ImportRefused",
+    "QualError",
+    "Store",
+    "StoreError",
+    "TableError",
+    "acts",
+    "adjudication",
+    "agreement",
+    "codebook",
+    "coders",
+    "codings",
+    "corpus",
+    "errors",
+    "exchange",
+    "figures",
+    "frames",
+    "links",
+    "models",
+    "ratings",
+    "redact",
+    "report",
+    "rounds",
+    "store",
+    "suggestions",
+    "themes",
+    "widgets",
+]
 
 _CLASSES = {"AnalysisPlan": "acts.contents", "Code": "codebook", "Codebook": "codebook", "Store": "store"}
 

@@ -24,9 +24,16 @@ from sense7_qual._messages import UNPRINTABLE, did_you_mean, first_three, word
 from sense7_qual.errors import ArgumentError, ImportRefused, TableError
 
 _IN_ORDER: Final = (
-    list, tuple, abc.Sequence, abc.KeysView, abc.ValuesView,
-    np.ndarray, pd.Index, pd.Series, pd.api.extensions.ExtensionArray,
-)  # fmt: skip
+    list,
+    tuple,
+    abc.Sequence,
+    abc.KeysView,
+    abc.ValuesView,
+    np.ndarray,
+    pd.Index,
+    pd.Series,
+    pd.api.extensions.ExtensionArray,
+)
 _NO_LIST: Final = (str, bytes, bytearray, memoryview, pd.DataFrame)
 _Item = TypeVar("_Item")
 _Name = TypeVar("_Name")

@@ -26,9 +26,18 @@ from sense7_qual._missing_words import missing_ids
 from sense7_qual.errors import TableError
 
 Kind = Literal[
-    "id", "string", "integer", "number", "probability", "boolean",  # of frames that are taken
-    "count", "float", "answer", "word", "any",  # of those that are returned alone
-]  # fmt: skip
+    "id",
+    "string",
+    "integer",
+    "number",
+    "probability",
+    "boolean",  # of frames that are taken
+    "count",
+    "float",
+    "answer",
+    "word",
+    "any",  # of those that are returned alone
+]
 Returning = TypeVar("Returning", bound=Callable[..., Any])
 Of = TypeVar("Of")
 
@@ -115,9 +124,7 @@ def estimated(name: str, column: Column, low: str = "_low", high: str = "_high")
 
 def settings(undefined: str, *, aside: Sequence[str] = ()) -> dict[str, Column]:
     """Return the columns of the settings of intervals; those in `aside` are not printed."""
-    n_boot, n_undefined, seed = (
-        name + "*" * (name in aside) for name in ("n_boot", "n_undefined", "seed")
-    )  # fmt: skip
+    n_boot, n_undefined, seed = (name + "*" * (name in aside) for name in ("n_boot", "n_undefined", "seed"))
     resamples = (
         f"resamples, and {undefined}; the interval is computed from the others. Missing where no resampling "
         "was done"
@@ -145,8 +152,12 @@ class Contract:
     printed: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        names = {name: column for group, column in self.columns.items() for name in group.split(", ")
-                 for column in [self.columns[group]]}  # fmt: skip
+        names = {
+            name: column
+            for group, column in self.columns.items()
+            for name in group.split(", ")
+            for column in [self.columns[group]]
+        }
         object.__setattr__(self, "printed", tuple(name for name in names if name[-1] != "*"))
         object.__setattr__(self, "columns", {name.rstrip("*"): one for name, one in names.items()})
 

@@ -18,10 +18,14 @@ from sense7_qual.frames import DECISIONS, SUGGESTIONS, is_model
 
 Floats = npt.NDArray[np.float64]
 
-_LEARNED: Final = Contract("model", ("unit_id", "code"), {
-    "unit_id, code": Column("id"),
-    "learned": Column("boolean"),
-})  # fmt: skip
+_LEARNED: Final = Contract(
+    "model",
+    ("unit_id", "code"),
+    {
+        "unit_id, code": Column("id"),
+        "learned": Column("boolean"),
+    },
+)
 _DRAWN: Final = Contract("inclusion", ("unit_id",), {"unit_id": Column("id"), "drawn": Column("boolean")})
 _NOT_DRAWN: Final = 0.001
 _MOST_SPLITS: Final = 10

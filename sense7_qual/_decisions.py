@@ -30,17 +30,27 @@ from sense7_qual.frames import (
     without_models,
 )
 
-TALLY: Final = Contract("tally", ("unit_id", "code"), {
-    "unit_id, code": text(),
-    "n_coders": count("1 or more"),
-    "n_applied": count("0 to n_coders"),
-    **BASIS,
-}, row="One row per unit × code that a coder decided on, in the order of first appearance")  # fmt: skip
+TALLY: Final = Contract(
+    "tally",
+    ("unit_id", "code"),
+    {
+        "unit_id, code": text(),
+        "n_coders": count("1 or more"),
+        "n_applied": count("0 to n_coders"),
+        **BASIS,
+    },
+    row="One row per unit × code that a coder decided on, in the order of first appearance",
+)
 
-FINISH_ORDER: Final = Contract("finish_order", ("unit_id", "coder"), {
-    "unit_id, coder": text(),
-    "at": Column("any", "UTC; missing (and sorted last) without a time"),
-}, row="One row per unit × coder")  # fmt: skip
+FINISH_ORDER: Final = Contract(
+    "finish_order",
+    ("unit_id", "coder"),
+    {
+        "unit_id, coder": text(),
+        "at": Column("any", "UTC; missing (and sorted last) without a time"),
+    },
+    row="One row per unit × coder",
+)
 
 _KEY: Final = ["unit_id", "code"]
 _PAIR: Final = ["unit_id", "coder"]

@@ -110,8 +110,14 @@ _RUSSIAN_ALPHABET: Final = frozenset("абвгдеёжзийклмнопрсту
 #: No letters of Bulgarian, Serbian, Macedonian or Ukrainian.
 _RUSSIAN_ALONE: Final = frozenset("ыэё")
 _PERSIAN: Final = frozenset("یکگپچ")
-_OF_A_SCRIPT: Final = {"HIRAGANA": "Japanese", "KATAKANA": "Japanese", "CJK": "Chinese", "HANGUL": "Korean",
-                       "THAI": "Thai", "ARABIC": "Arabic"}  # fmt: skip
+_OF_A_SCRIPT: Final = {
+    "HIRAGANA": "Japanese",
+    "KATAKANA": "Japanese",
+    "CJK": "Chinese",
+    "HANGUL": "Korean",
+    "THAI": "Thai",
+    "ARABIC": "Arabic",
+}
 _WORD: Final = re.compile(r"[^\W\d_]+")
 #: Texts with fewer words decide only where hardly any are longer.
 _SHORT: Final = 4

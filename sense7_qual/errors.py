@@ -21,8 +21,14 @@ No message contains a participant's text, only ids, positions and column names.
 from __future__ import annotations
 
 __all__ = [
-    "ActError", "ArgumentError", "CodebookError", "ImportRefused", "QualError", "StoreError", "TableError",
-]  # fmt: skip
+    "ActError",
+    "ArgumentError",
+    "CodebookError",
+    "ImportRefused",
+    "QualError",
+    "StoreError",
+    "TableError",
+]
 
 
 def __dir__() -> list[str]:

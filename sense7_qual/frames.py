@@ -50,8 +50,16 @@ from sense7_qual._messages import first_three
 from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = [
-    "CODINGS", "COVERAGE", "DECISIONS", "PLAN", "SUGGESTIONS", "UNITS", "Contract", "as_models", "as_people",
-]  # fmt: skip
+    "CODINGS",
+    "COVERAGE",
+    "DECISIONS",
+    "PLAN",
+    "SUGGESTIONS",
+    "UNITS",
+    "Contract",
+    "as_models",
+    "as_people",
+]
 
 
 def __dir__() -> list[str]:
@@ -181,36 +189,50 @@ _SPAN: Final = {
     "start, end": Column("integer", "the span in code points, half-open; both missing: the whole unit")
 }
 _ROUND: Final = Column("string", "the round; missing: none")
-UNITS: Final = Contract("units", ("unit_id",), {
-    "unit_id": Column("id"),
-    "text": Column("string", "in one canonical form, never changed"),
-    "document_id": Column("string", "what the unit is a part of, such as a conversation"),
-    "case_id": Column("string", "whose it is: the participant"),
-    "position": Column("integer", "its place in the document"),
-}, row="One row per unit (text); further columns: context, and variables such as ratings")  # fmt: skip
+UNITS: Final = Contract(
+    "units",
+    ("unit_id",),
+    {
+        "unit_id": Column("id"),
+        "text": Column("string", "in one canonical form, never changed"),
+        "document_id": Column("string", "what the unit is a part of, such as a conversation"),
+        "case_id": Column("string", "whose it is: the participant"),
+        "position": Column("integer", "its place in the document"),
+    },
+    row="One row per unit (text); further columns: context, and variables such as ratings",
+)
 
-CODINGS: Final = Contract("codings", ("unit_id", "coder", "code", "start", "end", "round"), {
-    "unit_id, coder, code": Column("id"),
-    **_SPAN,
-    "confidence": Column("string", "sure or unsure, where the coder said so"),
-    "act_id, at": Column("string",
-        "the act that applied the code, and its time, which stays when its edges are corrected"),
-    "codebook": Column("string", "the fingerprint of the codebook in force"),
-    "found_by": Column("string", "search, where it was coded as one of the results of a search"),
-    "round": _ROUND,
-}, frozenset({"start", "end", "round"}),
+CODINGS: Final = Contract(
+    "codings",
+    ("unit_id", "coder", "code", "start", "end", "round"),
+    {
+        "unit_id, coder, code": Column("id"),
+        **_SPAN,
+        "confidence": Column("string", "sure or unsure, where the coder said so"),
+        "act_id, at": Column(
+            "string", "the act that applied the code, and its time, which stays when its edges are corrected"
+        ),
+        "codebook": Column("string", "the fingerprint of the codebook in force"),
+        "found_by": Column("string", "search, where it was coded as one of the results of a search"),
+        "round": _ROUND,
+    },
+    frozenset({"start", "end", "round"}),
     row="One row per code that a coder applied to a unit or span; further columns: one per facet of the "
-        "codebook",
-)  # fmt: skip
+    "codebook",
+)
 
-COVERAGE: Final = Contract("coverage", ("unit_id", "coder", "round"), {
-    "unit_id, coder": Column("id"),
-    "round": _ROUND,
-    "finished_at, codebook": Column("string", "when it was last finished, and with which codebook"),
-}, frozenset({"round"}),
+COVERAGE: Final = Contract(
+    "coverage",
+    ("unit_id", "coder", "round"),
+    {
+        "unit_id, coder": Column("id"),
+        "round": _ROUND,
+        "finished_at, codebook": Column("string", "when it was last finished, and with which codebook"),
+    },
+    frozenset({"round"}),
     row="One row per unit that a coder finished; the record adds first_finished_at, without which "
-        "finished_at says the order of coding",
-)  # fmt: skip
+    "finished_at says the order of coding",
+)
 
 DECISIONS: Final = Contract(
     "decisions",
@@ -223,56 +245,94 @@ DECISIONS: Final = Contract(
     "columns: basis, what the decisions rest on, in words",
 )
 
-MEMOS: Final = Contract("memos", ("memo_id",), {
-    "memo_id": Column("id"),
-    "target_kind": Column("string", "unit, span, code or study"),
-    "target_id": Column("string", "the id of the unit or code"),
-    "coder, text, at": Column("string", "who wrote what, and when"),
-    **_SPAN,
-    "round": Column("string",
-        "for the team, which sees it once this is unblinded; missing: its writer's alone"),
-    "answers": Column("string", "the memo_id of the memo that it answers, if any"),
-}, row="One row per note on a unit, a span, a code or the study")  # fmt: skip
+MEMOS: Final = Contract(
+    "memos",
+    ("memo_id",),
+    {
+        "memo_id": Column("id"),
+        "target_kind": Column("string", "unit, span, code or study"),
+        "target_id": Column("string", "the id of the unit or code"),
+        "coder, text, at": Column("string", "who wrote what, and when"),
+        **_SPAN,
+        "round": Column(
+            "string", "for the team, which sees it once this is unblinded; missing: its writer's alone"
+        ),
+        "answers": Column("string", "the memo_id of the memo that it answers, if any"),
+    },
+    row="One row per note on a unit, a span, a code or the study",
+)
 
-PROPOSALS: Final = Contract("proposals", ("proposal_id",), {
-    "proposal_id": Column("id"),
-    "coder, at": Column("string", "who proposed it, and when"),
-    "label, definition": Column("string", "of the code"),
-    "unit_id": Column("string", "a text that shows it, if any"),
-    **_SPAN,
-    "round": _ROUND,
-    "origin": Column("string", "the model that proposed it; missing if a coder did"),
-}, row="One row per proposed code")  # fmt: skip
+PROPOSALS: Final = Contract(
+    "proposals",
+    ("proposal_id",),
+    {
+        "proposal_id": Column("id"),
+        "coder, at": Column("string", "who proposed it, and when"),
+        "label, definition": Column("string", "of the code"),
+        "unit_id": Column("string", "a text that shows it, if any"),
+        **_SPAN,
+        "round": _ROUND,
+        "origin": Column("string", "the model that proposed it; missing if a coder did"),
+    },
+    row="One row per proposed code",
+)
 
-ABSTAINED: Final = Contract("abstained", ("unit_id", "coder", "code", "round"), {
-    "unit_id, coder, code": Column("id"),
-    "round": _ROUND,
-    "reason": Column("string", "why there is no decision, such as unsure"),
-    "codebook": Column("string", "the fingerprint of the codebook in force"),
-}, frozenset({"round"}), row="One row per unit and code on which a model has no decision")  # fmt: skip
+ABSTAINED: Final = Contract(
+    "abstained",
+    ("unit_id", "coder", "code", "round"),
+    {
+        "unit_id, coder, code": Column("id"),
+        "round": _ROUND,
+        "reason": Column("string", "why there is no decision, such as unsure"),
+        "codebook": Column("string", "the fingerprint of the codebook in force"),
+    },
+    frozenset({"round"}),
+    row="One row per unit and code on which a model has no decision",
+)
 
-PLAN: Final = Contract("plan", ("coder", "unit_id", "round"), {
-    "coder, unit_id": Column("id"),
-    "round": _ROUND,
-    "place": Column("integer", "the unit's place, from 0, in the order of this coder"),
-}, frozenset({"round"}), row="One row per unit that a coder is to code")  # fmt: skip
+PLAN: Final = Contract(
+    "plan",
+    ("coder", "unit_id", "round"),
+    {
+        "coder, unit_id": Column("id"),
+        "round": _ROUND,
+        "place": Column("integer", "the unit's place, from 0, in the order of this coder"),
+    },
+    frozenset({"round"}),
+    row="One row per unit that a coder is to code",
+)
 
-SUGGESTIONS: Final = Contract("suggestions", ("unit_id", "code"), {
-    "unit_id, code": Column("id"),
-    "probability": Column("probability", "that the code applies, 0–1; missing where there is none"),
-    "suggested": Column("boolean", "whether the code is suggested"),
-    "start, end": Column("integer", "the words that carry the suggestion, in code points, half-open"),
-}, row="One row per unit × code: what a model suggests, never a coding")  # fmt: skip
+SUGGESTIONS: Final = Contract(
+    "suggestions",
+    ("unit_id", "code"),
+    {
+        "unit_id, code": Column("id"),
+        "probability": Column("probability", "that the code applies, 0–1; missing where there is none"),
+        "suggested": Column("boolean", "whether the code is suggested"),
+        "start, end": Column("integer", "the words that carry the suggestion, in code points, half-open"),
+    },
+    row="One row per unit × code: what a model suggests, never a coding",
+)
 
-QUOTES: Final = Contract("quotes", ("unit_id", "code", "start", "end"), {
-    "unit_id, code": Column("id"),
-    **_SPAN,
-    "role": Column("string", "shows or disconfirms"),
-    "state": Column("string",
-        "chosen, approved, refused, stale (the code changed since) or erased (a withdrawal took the "
-        "paraphrase)"),
-    "paraphrase": Column("string",
-        "printed instead of the words; missing where the words themselves are printed, empty once erased"),
-    "coder": Column("id", "who decided so"),
-    "at, act_id": Column("string", "when, and the act"),
-}, frozenset({"start", "end"}), row="One row per passage and code with a decision")  # fmt: skip
+QUOTES: Final = Contract(
+    "quotes",
+    ("unit_id", "code", "start", "end"),
+    {
+        "unit_id, code": Column("id"),
+        **_SPAN,
+        "role": Column("string", "shows or disconfirms"),
+        "state": Column(
+            "string",
+            "chosen, approved, refused, stale (the code changed since) or erased (a withdrawal took the "
+            "paraphrase)",
+        ),
+        "paraphrase": Column(
+            "string",
+            "printed instead of the words; missing where the words themselves are printed, empty once erased",
+        ),
+        "coder": Column("id", "who decided so"),
+        "at, act_id": Column("string", "when, and the act"),
+    },
+    frozenset({"start", "end"}),
+    row="One row per passage and code with a decision",
+)

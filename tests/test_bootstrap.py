@@ -15,20 +15,42 @@ USUAL: dict[str, object] = {"n_boot": 2000, "confidence_level": 0.95, "seed": 7}
 
 @pytest.mark.parametrize(
     "setting",
-    [{"n_boot": 1}, {"n_boot": np.int32(9)}, {"seed": 0}, {"seed": 2**63 - 1}, {"seed": np.uint8(3)},
-     {"confidence_level": 1e-9}, {"confidence_level": np.float32(0.5)}],
-)  # fmt: skip
+    [
+        {"n_boot": 1},
+        {"n_boot": np.int32(9)},
+        {"seed": 0},
+        {"seed": 2**63 - 1},
+        {"seed": np.uint8(3)},
+        {"confidence_level": 1e-9},
+        {"confidence_level": np.float32(0.5)},
+    ],
+)
 def test_settings_in_range_pass(setting: dict[str, object]) -> None:
     check_resampling("by_code", **(USUAL | setting))
 
 
 @pytest.mark.parametrize(
     "setting",
-    [{"n_boot": 0}, {"n_boot": 10.0}, {"n_boot": True}, {"n_boot": None}, {"n_boot": "2000"}, {"seed": -1},
-     {"seed": False}, {"seed": 1.5}, {"seed": 2**63}, {"seed": np.uint64(2**63)}, {"seed": None},
-     {"confidence_level": 0}, {"confidence_level": 1.0}, {"confidence_level": 95},
-     {"confidence_level": "0.95"}, {"confidence_level": float("nan")}, {"confidence_level": None}],
-)  # fmt: skip
+    [
+        {"n_boot": 0},
+        {"n_boot": 10.0},
+        {"n_boot": True},
+        {"n_boot": None},
+        {"n_boot": "2000"},
+        {"seed": -1},
+        {"seed": False},
+        {"seed": 1.5},
+        {"seed": 2**63},
+        {"seed": np.uint64(2**63)},
+        {"seed": None},
+        {"confidence_level": 0},
+        {"confidence_level": 1.0},
+        {"confidence_level": 95},
+        {"confidence_level": "0.95"},
+        {"confidence_level": float("nan")},
+        {"confidence_level": None},
+    ],
+)
 def test_settings_out_of_range_are_named_with_the_function_and_the_value(setting: dict[str, object]) -> None:
     ((name, value),) = setting.items()
     with pytest.raises(QualError) as refused:

@@ -33,9 +33,12 @@ def decisions_of(given: dict[str, list[int]]) -> pd.DataFrame:
 
 DECISIONS = decisions_of(GIVEN)
 UNITS = pd.DataFrame(
-    {"unit_id": [f"m{i:02}" for i in range(N)], "case_id": [f"p{i % 19}" for i in range(N)],
-     "stars": [1 + i * 7 % 5 for i in range(N)]}
-)  # fmt: skip
+    {
+        "unit_id": [f"m{i:02}" for i in range(N)],
+        "case_id": [f"p{i % 19}" for i in range(N)],
+        "stars": [1 + i * 7 % 5 for i in range(N)],
+    }
+)
 
 
 def test_a_model_does_not_raise_the_agreement_of_people() -> None:
@@ -66,9 +69,15 @@ def test_the_models_of_a_code_are_those_on_its_pairable_units() -> None:
 def test_links_pool_a_model_only_where_it_is_asked_for() -> None:
     def linked(decisions: pd.DataFrame, **named: object) -> pd.DataFrame:
         return links.code_to_rating(
-            decisions, UNITS, rating="stars", cluster="case_id", odds_ratios=False, n_boot=20, details=True,
+            decisions,
+            UNITS,
+            rating="stars",
+            cluster="case_id",
+            odds_ratios=False,
+            n_boot=20,
+            details=True,
             **named,  # type: ignore[arg-type]
-        )  # fmt: skip
+        )
 
     people = linked(DECISIONS[DECISIONS["coder"] != "model-x"])
     with pytest.warns(UserWarning, match="code_to_rating"):
@@ -93,9 +102,13 @@ def test_a_model_is_a_source_where_it_is_named_and_changes_no_other_row() -> Non
             DECISIONS, UNITS, sources=["model-x", "majority"], analyses=["rank_biserial"], n_boot=20, **named
         )
     people = links.code_to_rating(
-        DECISIONS[DECISIONS["coder"] != "model-x"], UNITS, sources=["pooled", "majority"], odds_ratios=False,
-        n_boot=20, **named,
-    )  # fmt: skip
+        DECISIONS[DECISIONS["coder"] != "model-x"],
+        UNITS,
+        sources=["pooled", "majority"],
+        odds_ratios=False,
+        n_boot=20,
+        **named,
+    )
     assert rows["source"].tolist() == ["model-x", "pooled", "majority"]
     of_people = rows.iloc[1:].reset_index(drop=True)
     pd.testing.assert_frame_equal(of_people.drop(columns="basis"), people.drop(columns="basis"))
@@ -195,7 +208,7 @@ def test_a_wide_table_says_so_too() -> None:
         (frames.as_people, ["model-x"], "already taken"),
         (frames.as_people, ["model-consensus"], "already taken"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_renamed_is_refused(rename: object, models: list[str], found: str) -> None:
     coders = ["ana", "x", "model-x", "consensus", "model-consensus"]
     frame = pd.DataFrame({"unit_id": "m1", "coder": coders, "code": "interest", "applied": True})
@@ -210,9 +223,13 @@ def test_drawn_models_enter_no_count() -> None:
     rng = np.random.default_rng(7)
     coders = ["ana", "ben", "modeller", "model", "model-a", "model-b", "consensus"]
     drawn = pd.DataFrame(
-        {"unit_id": rng.integers(0, 900, 10_000).astype(str), "coder": rng.choice(coders, 10_000),
-         "code": rng.choice(["interest", "warm"], 10_000), "applied": rng.random(10_000) < 0.4}
-    ).drop_duplicates(["unit_id", "coder", "code"])  # fmt: skip
+        {
+            "unit_id": rng.integers(0, 900, 10_000).astype(str),
+            "coder": rng.choice(coders, 10_000),
+            "code": rng.choice(["interest", "warm"], 10_000),
+            "applied": rng.random(10_000) < 0.4,
+        }
+    ).drop_duplicates(["unit_id", "coder", "code"])
     own = drawn[drawn["coder"].isin(["ana", "ben", "modeller", "model"])]
     with pytest.warns(UserWarning, match="'model-a', 'model-b'"):
         counted = codings.tally(drawn)

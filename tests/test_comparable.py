@@ -14,10 +14,16 @@ from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS
 
 ANA, BEN = [1, 1, 0, 0, 0, 0, 1], [1, 1, 1, 0, 0, 0, 0]
-UNITS = pd.DataFrame({
-    "unit_id": [f"m{unit}" for unit in range(7)], "text": "One.", "document_id": None,
-    "case_id": [f"p{unit}" for unit in range(7)], "position": None, "EmpathyOverall": [1, 2, 3, 4, 5, 4, 3],
-})  # fmt: skip
+UNITS = pd.DataFrame(
+    {
+        "unit_id": [f"m{unit}" for unit in range(7)],
+        "text": "One.",
+        "document_id": None,
+        "case_id": [f"p{unit}" for unit in range(7)],
+        "position": None,
+        "EmpathyOverall": [1, 2, 3, 4, 5, 4, 3],
+    }
+)
 
 
 def decided(code: str = "interest", **marks: list[int]) -> pd.DataFrame:

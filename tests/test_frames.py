@@ -245,10 +245,16 @@ def test_coders_that_differ_in_case_alone_are_refused() -> None:
 
 
 def test_probabilities_in_per_cent_are_refused() -> None:
-    frame = pd.DataFrame({
-        "unit_id": ["m1", "m2"], "code": "warm", "probability": [97.0, None], "suggested": True,
-        "start": None, "end": None,
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "unit_id": ["m1", "m2"],
+            "code": "warm",
+            "probability": [97.0, None],
+            "suggested": True,
+            "start": None,
+            "end": None,
+        }
+    )
     assert (
         "expected probabilities from 0 to 1 in column 'probability' – found 1 others, from 97 to 97"
         in refusal(SUGGESTIONS, frame)

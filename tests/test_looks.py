@@ -59,8 +59,10 @@ def test_words_can_be_read_on_as_many_tints_as_lie_over_one_another(theme: str, 
 @pytest.mark.parametrize(("theme", "colours"), THEMES)
 def test_every_two_colours_can_be_told_apart(theme: str, colours: list[str], vision: str) -> None:
     """0.02 is just noticeable; those that share a line differ more."""
-    apart = {pair: colour_distance(colours[pair[0]], colours[pair[1]], vision)
-             for pair in combinations(range(len(colours)), 2)}  # fmt: skip
+    apart = {
+        pair: colour_distance(colours[pair[0]], colours[pair[1]], vision)
+        for pair in combinations(range(len(colours)), 2)
+    }
     assert min(apart.values()) > (0.12 if vision == "usual vision" else 0.055)
     assert min(value for (one, two), value in apart.items() if (one - two) % len(LINES) == 0) > 0.08
 
@@ -104,8 +106,10 @@ def test_short_names_are_cut_between_words(labels: list[str], short: list[str]) 
 
 def test_no_short_name_of_sixty_codes_is_cut_inside_a_word_of_fourteen_letters() -> None:
     words = ["seeks", "advice", "comfort", "validation", "company", "gratitude", "of", "the", "understanding"]
-    codes = {f"c{n}": Code(id=f"c{n}", label=f"{words[n % 9]} {words[n // 9]} {words[n % 7]} {n}")
-             for n in range(60)}  # fmt: skip
+    codes = {
+        f"c{n}": Code(id=f"c{n}", label=f"{words[n % 9]} {words[n // 9]} {words[n % 7]} {n}")
+        for n in range(60)
+    }
     for one, look in looks(book(*codes, **codes)).items():
         assert set(look.short.rstrip("…").split()) <= set(codes[one].label.split())
         assert len(look.short) <= 15
@@ -173,8 +177,11 @@ def test_codes_without_a_colour_look_like_none_that_the_codebook_gives(n: int) -
 
 def test_a_colour_close_to_one_of_the_palette_is_left_to_its_code() -> None:
     drawn = looks(more(5, contextual="#7a6c0a"))
-    apart = [colour_distance(drawn["contextual"].light, look.light, "usual vision")
-             for one, look in drawn.items() if one != "contextual"]  # fmt: skip
+    apart = [
+        colour_distance(drawn["contextual"].light, look.light, "usual vision")
+        for one, look in drawn.items()
+        if one != "contextual"
+    ]
     assert min(apart) > 0.1
 
 

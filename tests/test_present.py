@@ -25,9 +25,20 @@ CODEBOOK = Codebook(
 
 @pytest.mark.parametrize(
     ("value", "printed"),
-    [(0.7681, ".77"), (0.8, ".80"), (-0.046, "−.05"), (-0.001, ".00"), (0.999, "1.00"), (1, "1.00"),
-     (-1.0, "−1.00"), (-1.25, "−1.25"), (float("nan"), "–"), (None, "–"), (pd.NA, "–")],
-)  # fmt: skip
+    [
+        (0.7681, ".77"),
+        (0.8, ".80"),
+        (-0.046, "−.05"),
+        (-0.001, ".00"),
+        (0.999, "1.00"),
+        (1, "1.00"),
+        (-1.0, "−1.00"),
+        (-1.25, "−1.25"),
+        (float("nan"), "–"),
+        (None, "–"),
+        (pd.NA, "–"),
+    ],
+)
 def test_coefficient(value: object, printed: str) -> None:
     assert _present.coefficient(value, 2) == printed
 
@@ -43,9 +54,16 @@ def test_number(value: object, printed: str) -> None:
 # APA Publication Manual (7th ed.), section 6.36: exact p with two or three decimals, "p < .001" below.
 @pytest.mark.parametrize(
     ("value", "printed"),
-    [(0.0, "< .001"), (0.000999, "< .001"), (0.001, ".001"), (0.0496, ".050"), (0.9996, "> .999"),
-     (1, "> .999"), (float("nan"), "–")],
-)  # fmt: skip
+    [
+        (0.0, "< .001"),
+        (0.000999, "< .001"),
+        (0.001, ".001"),
+        (0.0496, ".050"),
+        (0.9996, "> .999"),
+        (1, "> .999"),
+        (float("nan"), "–"),
+    ],
+)
 def test_p_value(value: float, printed: str) -> None:
     assert _present.p_value(value) == printed
 
@@ -185,9 +203,12 @@ def test_codes_by_facet_have_their_codes_label_and_place() -> None:
     result = pd.DataFrame({"code": codes})
     found = _present.rows(result, frame_name="links", codebook=sense7)
     assert [row["label"] for row in found] == [
-        "Affective Understanding (met)", "Affective Understanding (unmet)", "Interest (met)",
-        "Interest (unstated)", "Relational Continuity (unmet)",
-    ]  # fmt: skip
+        "Affective Understanding (met)",
+        "Affective Understanding (unmet)",
+        "Interest (met)",
+        "Interest (unstated)",
+        "Relational Continuity (unmet)",
+    ]
     by_source = pd.concat([result.assign(source=source) for source in ("ana", "ben")])
     several = _present.of_sources(by_source, ["ana", "ben"], sense7)
     assert [row["label"] for row in several[::2]] == [row["label"] for row in found]
@@ -199,5 +220,10 @@ def test_codes_by_facet_have_their_codes_label_and_place() -> None:
     codes = ["a.light=low", "a.heat.heat=low", "a.heat=unstated", "a.heat=low", "a.heat", "a"]
     of_both = _present.rows(pd.DataFrame({"code": codes}), frame_name="links", codebook=both)
     assert [row["label"] for row in of_both] == [
-        "A", "A (heat: low)", "A (heat: unstated)", "A (Light: low)", "Own", "Own (heat: low)",
-    ]  # fmt: skip
+        "A",
+        "A (heat: low)",
+        "A (heat: unstated)",
+        "A (Light: low)",
+        "Own",
+        "Own (heat: low)",
+    ]

@@ -36,24 +36,36 @@ def add(commands: Parsers) -> None:
     bundle.add_argument("--cluster", metavar="COLUMN", help="the column of participants (default: case_id)")
     add_settled_by(bundle)
     bundle.add_argument(
-        "--condition", metavar="COLUMN", action="append", default=[],
+        "--condition",
+        metavar="COLUMN",
+        action="append",
+        default=[],
         help="also compare how often codes were applied by this column; can be repeated",
-    )  # fmt: skip
+    )
     bundle.add_argument(
-        "--variable", metavar="COLUMN", action="append", default=[],
+        "--variable",
+        metavar="COLUMN",
+        action="append",
+        default=[],
         help="a column of words to keep; can be repeated",
-    )  # fmt: skip
+    )
     bundle.add_argument("--name", action="append", default=[], help="a name to redact; can be repeated")
     bundle.add_argument(
-        "--accept", action="append", default=[], metavar="FIELD",
+        "--accept",
+        action="append",
+        default=[],
+        metavar="FIELD",
         help="a field or column (round, case_id …) that you have checked for names; can be repeated",
-    )  # fmt: skip
+    )
     bundle.add_argument("--format", metavar="csv,docx", default="csv,docx", help="the formats of tables")
     bundle.add_argument("--title", help="the title (default: after the codebook)")
     bundle.add_argument(
-        "--author", action="append", default=[], metavar="'FAMILY, GIVEN; ORCID; AFFILIATION'",
+        "--author",
+        action="append",
+        default=[],
+        metavar="'FAMILY, GIVEN; ORCID; AFFILIATION'",
         help="an author (ORCID and affiliation are optional); can be repeated",
-    )  # fmt: skip
+    )
     bundle.add_argument("--licence", metavar="SPDX", help="such as CC-BY-4.0 (default: LICENSE.md asks you)")
     bundle.add_argument("--keyword", action="append", default=[], help="a keyword; can be repeated")
     bundle.add_argument("--software", metavar="ADDRESS", help="the address of the software that made it")

@@ -42,9 +42,12 @@ def add(commands: Parsers) -> None:
         help="the column of participants (default: case_id, if every text has one)",
     )
     report.add_argument(
-        "--condition", metavar="COLUMN", action="append", default=[],
+        "--condition",
+        metavar="COLUMN",
+        action="append",
+        default=[],
         help="also compare how often codes were applied by this column; can be repeated",
-    )  # fmt: skip
+    )
     add_settled_by(report)
     report.add_argument("--round", metavar="NAME", help="use only this round")
     report.add_argument("--seed", type=int, help="the seed of intervals (default: as registered, or 0)")
@@ -86,9 +89,11 @@ def _add_layout(report: argparse.ArgumentParser) -> None:
         help="the paper size of Word documents (default: a4)",
     )
     report.add_argument(
-        "--codebook", choices=("list", "grid"), default="list",
+        "--codebook",
+        choices=("list", "grid"),
+        default="list",
         help="the layout of the codebook: a list with the parts of each code below it (default), or a grid",
-    )  # fmt: skip
+    )
 
 
 def _report(parsed: argparse.Namespace) -> int:

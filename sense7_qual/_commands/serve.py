@@ -30,9 +30,15 @@ NEWER_PAGE: Final = "a newer page is open"
 """What a page is told whose kernel ended because another one was opened; it says so to the coder."""
 
 ADDRESSES: Final = (
-    "api/kernels/KERNEL", "api/kernels/KERNEL/channels", "voila/templates/(.*)", "voila/static/(.*)",
-    "voila/api/themes/(.*)", "voila/api/shutdown/(.*)", "voila/labextensions/(.*)", "()",
-)  # fmt: skip
+    "api/kernels/KERNEL",
+    "api/kernels/KERNEL/channels",
+    "voila/templates/(.*)",
+    "voila/static/(.*)",
+    "voila/api/themes/(.*)",
+    "voila/api/shutdown/(.*)",
+    "voila/labextensions/(.*)",
+    "()",
+)
 """The addresses below the page's own: its kernel, and files of the software. Whatever else Voilà may serve is
 left out: the files of a folder, and in its version of tomorrow what is not known today."""
 
@@ -40,9 +46,16 @@ _KERNEL: Final = r"(?P<kernel_id>\w+-\w+-\w+-\w+-\w+)"
 _TEMPLATES: Final = Path(__file__).parent / "page"
 _WIDGETS: Final = ["anywidget", "@jupyter-widgets/jupyterlab-manager", "@voila-dashboards/widgets-manager8"]
 _HEARD: Final = frozenset(
-    {"status", "comm_open", "comm_msg", "comm_close", "comm_info_reply", "kernel_info_reply",
-     "shutdown_reply"}
-)  # fmt: skip
+    {
+        "status",
+        "comm_open",
+        "comm_msg",
+        "comm_close",
+        "comm_info_reply",
+        "kernel_info_reply",
+        "shutdown_reply",
+    }
+)
 
 
 class Line(ZMQChannelsWebsocketConnection):  # type: ignore[misc]
@@ -141,18 +154,21 @@ def settings(*, dark: bool, **resources: Any) -> Config:
             # A kernel that was killed is not started again: it would know nothing of the widget.
             "KernelRestarter": {"restart_limit": 0},
             "MappingKernelManager": {
-                "cull_idle_timeout": OPEN, "cull_interval": max(1, ALONE // 8), "cull_connected": True,
+                "cull_idle_timeout": OPEN,
+                "cull_interval": max(1, ALONE // 8),
+                "cull_connected": True,
                 "allow_tracebacks": False,
             },
             "VoilaConfiguration": {
                 "theme": "dark" if dark else "light",
-                "allow_template_override": "NO", "allow_theme_override": "NO",
+                "allow_template_override": "NO",
+                "allow_theme_override": "NO",
                 "multi_kernel_manager_class": OneKernel,
                 "resources": {"open": OPEN, "newer": NEWER_PAGE, **resources},
                 "extension_allowlist": _WIDGETS,
             },
         }
-    )  # fmt: skip
+    )
 
 
 def serve(page: Page, notebook: Path, *, headers: dict[str, str] | None = None, remote: bool = False) -> None:

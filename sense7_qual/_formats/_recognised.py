@@ -181,9 +181,14 @@ class Recognised:
 
 
 COLUMNS: Final = {
-    "number": "Int64", "column": "string", "wording": "string", "n_filled": "Int64", "n_rows": "Int64",
-    "what": "string", "role": "string",
-}  # fmt: skip
+    "number": "Int64",
+    "column": "string",
+    "wording": "string",
+    "n_filled": "Int64",
+    "n_rows": "Int64",
+    "what": "string",
+    "role": "string",
+}
 
 _NUMBERED: Final = "(id|key|no|nr|number|code|name)?"
 _SHORTEST_TEXT: Final = 12  # characters, in the median: below it are labels and names

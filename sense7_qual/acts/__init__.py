@@ -102,9 +102,20 @@ from sense7_qual.acts._make import (
 from sense7_qual.acts._suggest import shows_suggestions as shows_suggestions
 
 __all__ = [
-    "Act", "apply", "contents", "finish", "fold", "memo", "propose", "quote", "redo", "remove", "reopen",
-    "rule", "undo",
-]  # fmt: skip
+    "Act",
+    "apply",
+    "contents",
+    "finish",
+    "fold",
+    "memo",
+    "propose",
+    "quote",
+    "redo",
+    "remove",
+    "reopen",
+    "rule",
+    "undo",
+]
 
 
 def __dir__() -> list[str]:

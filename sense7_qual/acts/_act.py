@@ -237,17 +237,30 @@ class Act:
 
 
 _TEXTS: Final = (
-    "at", "codebook", "unit_id", "code", "target", "target_kind", "memo_id", "step", "moved_from",
-    "answers", "text",
-)  # fmt: skip
+    "at",
+    "codebook",
+    "unit_id",
+    "code",
+    "target",
+    "target_kind",
+    "memo_id",
+    "step",
+    "moved_from",
+    "answers",
+    "text",
+)
 _texts_of: Final = attrgetter(*_TEXTS)
 _TEXT_OR_NONE: Final = frozenset({str, NoneType})
 
 
 _ABSTENTIONS: Final = (
-    Reason.UNSURE, Reason.QUOTE_NOT_IN_TEXT, Reason.NO_QUOTE, Reason.UNPARSABLE, Reason.NO_ANSWER,
+    Reason.UNSURE,
+    Reason.QUOTE_NOT_IN_TEXT,
+    Reason.NO_QUOTE,
+    Reason.UNPARSABLE,
+    Reason.NO_ANSWER,
     Reason.BLANK_TEXT,
-)  # fmt: skip
+)
 """Why a model that codes has no decision on a text and a code."""
 
 _PAIR = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}=[A-Za-z0-9][A-Za-z0-9_-]{0,39}")

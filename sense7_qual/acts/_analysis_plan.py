@@ -17,10 +17,22 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 
 ANSWERS: Final = (
-    "title", "authors", "aims", "kind_of_aim", "design", "sampling", "data_source", "data_collection",
-    "data_tools", "data_procedure", "stopping", "analysis_approach", "analysis_process", "credibility",
+    "title",
+    "authors",
+    "aims",
+    "kind_of_aim",
+    "design",
+    "sampling",
+    "data_source",
+    "data_collection",
+    "data_tools",
+    "data_procedure",
+    "stopping",
+    "analysis_approach",
+    "analysis_process",
+    "credibility",
     "positionality",
-)  # fmt: skip
+)
 """The names of `AnalysisPlan.answers`, after the form of Haven et al. (2020)."""
 
 _LATER: Final = ("models", "prompts", "adjust", "equivalence", "hypothesis", "conditions")
@@ -157,9 +169,10 @@ class AnalysisPlan:
         """The names of the fields that are set, without the answers."""
         left_open = (None, ())
         return tuple(
-            one.name for one in fields(self)
+            one.name
+            for one in fields(self)
             if one.name not in ("answers", "n_boot", "seed") and getattr(self, one.name) not in left_open
-        )  # fmt: skip
+        )
 
     @property
     def fingerprint(self) -> str:
@@ -170,9 +183,10 @@ class AnalysisPlan:
         """Return the text of an act of kind ``preregister``."""
         # Without the fields that came later where they are empty: a plan keeps the fingerprint that it had.
         content = {
-            one.name: getattr(self, one.name) for one in fields(self)
+            one.name: getattr(self, one.name)
+            for one in fields(self)
             if one.name not in _LATER or getattr(self, one.name)
-        }  # fmt: skip
+        }
         content["answers"] = dict(self.answers)
         return json.dumps(content, ensure_ascii=False, sort_keys=True)
 

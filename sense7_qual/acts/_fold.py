@@ -115,9 +115,11 @@ def _frame(acts: Sequence[Act], contract: Contract) -> pd.DataFrame:
     kinds = contract.empty().dtypes
     # A column at a time: a row at a time would hold a million rows twice.
     return pd.DataFrame(
-        {name: pd.array(list(map(_COLUMNS.get(name) or attrgetter(name), acts)), dtype=kinds[name])
-         for name in contract.columns}
-    )  # fmt: skip
+        {
+            name: pd.array(list(map(_COLUMNS.get(name) or attrgetter(name), acts)), dtype=kinds[name])
+            for name in contract.columns
+        }
+    )
 
 
 def _about_what(act: Act) -> str | None:
@@ -141,8 +143,12 @@ def _proposed(act: Act) -> Proposal | None:
 
 
 _FRAMES: Final = {
-    "coding": CODINGS, "coverage": COVERAGE, "memo": MEMOS, "proposal": PROPOSALS, "abstention": ABSTAINED
-}  # fmt: skip
+    "coding": CODINGS,
+    "coverage": COVERAGE,
+    "memo": MEMOS,
+    "proposal": PROPOSALS,
+    "abstention": ABSTAINED,
+}
 
 _COLUMNS: Final[Mapping[str, Callable[[Act], object]]] = {
     "finished_at": attrgetter("at"),
@@ -199,9 +205,10 @@ def done(acts: Iterable[Act]) -> list[Act]:
         elif act.kind == "redo":
             undone.discard((act.coder, str(act.target)))
     return [
-        act for act in order
+        act
+        for act in order
         if act.kind not in _TAKING_BACK and (act.coder, act.step or act.act_id) not in undone
-    ]  # fmt: skip
+    ]
 
 
 def _effect(act: Act) -> tuple[tuple[object, ...], bool]:

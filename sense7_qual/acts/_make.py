@@ -61,9 +61,17 @@ def apply(
     check_codable(codebook, unit_id, code)
     stated = None if facets is None else _pairs(codebook.check_facets(code, facets))
     return Act(
-        kind="apply", unit_id=unit_id, code=code, start=start, end=end, facets=stated,
-        confidence=confidence, round=round, found_by=found_by, **stamp(coder, codebook, act_id, at),
-    )  # fmt: skip
+        kind="apply",
+        unit_id=unit_id,
+        code=code,
+        start=start,
+        end=end,
+        facets=stated,
+        confidence=confidence,
+        round=round,
+        found_by=found_by,
+        **stamp(coder, codebook, act_id, at),
+    )
 
 
 def remove(
@@ -83,9 +91,14 @@ def remove(
     The code may be one that only an earlier version of the codebook has.
     """
     return Act(
-        kind="remove", unit_id=unit_id, code=code, start=start, end=end, round=round,
+        kind="remove",
+        unit_id=unit_id,
+        code=code,
+        start=start,
+        end=end,
+        round=round,
         **stamp(coder, codebook, act_id, at),
-    )  # fmt: skip
+    )
 
 
 def finish(
@@ -174,11 +187,18 @@ def memo(
         raise ActError("memo: expected the id of a memo – found an empty memo_id – leave it out.")
     stamped = stamp(coder, codebook, act_id, at)
     return Act(
-        kind="memo", target_kind=target_kind, unit_id=unit_id, code=code, start=start, end=end,
+        kind="memo",
+        target_kind=target_kind,
+        unit_id=unit_id,
+        code=code,
+        start=start,
+        end=end,
         text=SpanMemo(text=text).to_text() if is_span and text else text,
-        memo_id=stamped["act_id"] if memo_id is None else memo_id, answers=answers, round=round,
+        memo_id=stamped["act_id"] if memo_id is None else memo_id,
+        answers=answers,
+        round=round,
         **stamped,
-    )  # fmt: skip
+    )
 
 
 def answer(
@@ -199,9 +219,14 @@ def answer(
     """
     check_arguments(answer, locals())
     return Act(
-        kind="answer", memo_id=proposal, text=text, code=code, round=round,
-        target_kind="study" if code is None else "code", **stamp(coder, codebook, act_id, at),
-    )  # fmt: skip
+        kind="answer",
+        memo_id=proposal,
+        text=text,
+        code=code,
+        round=round,
+        target_kind="study" if code is None else "code",
+        **stamp(coder, codebook, act_id, at),
+    )
 
 
 def rule(
@@ -253,10 +278,14 @@ def rule(
         )
     check_reason(reason, applied)
     return Act(
-        kind="rule", unit_id=unit_id, code=code, applied=None if applied is None else bool(applied),
-        facets=None if reason is None else f"reason={reason}", text=note or None,
+        kind="rule",
+        unit_id=unit_id,
+        code=code,
+        applied=None if applied is None else bool(applied),
+        facets=None if reason is None else f"reason={reason}",
+        text=note or None,
         **stamp(coder, codebook, act_id, at),
-    )  # fmt: skip
+    )
 
 
 def quote(
@@ -313,9 +342,15 @@ def quote(
         )
     facets = quote_facets(role, state, "original" if paraphrase is None else "paraphrase")
     return Act(
-        kind="quote", unit_id=unit_id, code=code, start=start, end=end, facets=facets,
-        text=None if paraphrase is None else paraphrase.strip(), **stamp(coder, codebook, act_id, at),
-    )  # fmt: skip
+        kind="quote",
+        unit_id=unit_id,
+        code=code,
+        start=start,
+        end=end,
+        facets=facets,
+        text=None if paraphrase is None else paraphrase.strip(),
+        **stamp(coder, codebook, act_id, at),
+    )
 
 
 def moved(coding: Act, *, start: int, end: int, codebook: Codebook, act_id: str | None = None) -> list[Act]:
@@ -325,14 +360,27 @@ def moved(coding: Act, *, start: int, end: int, codebook: Codebook, act_id: str 
     ids follow from `act_id`, that of the new coding, so that moving it twice with one id records it once.
     """
     new = Act(
-        kind="apply", unit_id=coding.unit_id, code=coding.code, start=start, end=end, facets=coding.facets,
-        confidence=coding.confidence, round=coding.round, found_by=coding.found_by,
+        kind="apply",
+        unit_id=coding.unit_id,
+        code=coding.code,
+        start=start,
+        end=end,
+        facets=coding.facets,
+        confidence=coding.confidence,
+        round=coding.round,
+        found_by=coding.found_by,
         **stamp(coding.coder, codebook, act_id, None),
-    )  # fmt: skip
+    )
     old = replace(
-        new, kind="remove", start=coding.start, end=coding.end, facets=None, confidence=None, found_by=None,
+        new,
+        kind="remove",
+        start=coding.start,
+        end=coding.end,
+        facets=None,
+        confidence=None,
+        found_by=None,
         act_id=str(uuid.uuid5(uuid.UUID(new.act_id), "remove")),
-    )  # fmt: skip
+    )
     applied, removed = in_one_step([new, old])
     return [replace(applied, moved_from=coding.act_id) if overlap(new, coding) else applied, removed]
 
@@ -391,9 +439,12 @@ def _about(
         _refuse_lasting(one, kind)
     unit_id, round = place_of_step(step)
     return Act(
-        kind=kind, target=step[0].undone_by, unit_id=unit_id, round=round,
+        kind=kind,
+        target=step[0].undone_by,
+        unit_id=unit_id,
+        round=round,
         **stamp(step[0].coder, codebook, act_id, at),
-    )  # fmt: skip
+    )
 
 
 def _refuse_lasting(act: Act, kind: str) -> None:
@@ -495,9 +546,11 @@ class Proposal:
             content: dict[str, Any] = json.loads(str(text))
             by_model = {name: content[name] for name in ("origin", "theme") if name in content}
             proposal = cls(
-                label=content["label"], definition=content["definition"],
-                examples=tuple(content.get("examples", ())), **by_model,
-            )  # fmt: skip
+                label=content["label"],
+                definition=content["definition"],
+                examples=tuple(content.get("examples", ())),
+                **by_model,
+            )
             if proposal.to_text() != text:
                 raise ValueError("more, or in another form")
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -559,9 +612,14 @@ def propose(
         label=label, definition=definition, origin=origin, theme=theme, examples=tuple(examples)
     ).to_text()
     return Act(
-        kind="propose", unit_id=unit_id, start=start, end=end, round=round, text=text,
+        kind="propose",
+        unit_id=unit_id,
+        start=start,
+        end=end,
+        round=round,
+        text=text,
         **stamp(coder, codebook, act_id, at),
-    )  # fmt: skip
+    )
 
 
 def words_written(text: str) -> str:

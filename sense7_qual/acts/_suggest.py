@@ -174,9 +174,12 @@ def show_suggestions(
     for one in shown.suggestions:
         check_codable(codebook, unit_id, one.code)
     return Act(
-        kind="show_suggestions", unit_id=unit_id, round=round, text=shown.to_text(),
+        kind="show_suggestions",
+        unit_id=unit_id,
+        round=round,
+        text=shown.to_text(),
         **stamp(coder, codebook, act_id, at),
-    )  # fmt: skip
+    )
 
 
 def reject_suggestion(
@@ -206,9 +209,12 @@ def reject_suggestion(
     check_arguments(reject_suggestion, locals())
     check_codable(codebook, unit_id, code)
     return Act(
-        kind="reject_suggestion", unit_id=unit_id, code=code, round=round,
+        kind="reject_suggestion",
+        unit_id=unit_id,
+        code=code,
+        round=round,
         **stamp(coder, codebook, act_id, at),
-    )  # fmt: skip
+    )
 
 
 def describe(
@@ -304,9 +310,13 @@ def abstain(
     check_arguments(abstain, locals())
     check_codable(codebook, unit_id, code)
     return Act(
-        kind="abstain", unit_id=unit_id, code=code, facets=f"reason={reason}", round=round,
+        kind="abstain",
+        unit_id=unit_id,
+        code=code,
+        facets=f"reason={reason}",
+        round=round,
         **stamp(coder, codebook, act_id, at),
-    )  # fmt: skip
+    )
 
 
 def shows_suggestions(act: Act) -> bool:

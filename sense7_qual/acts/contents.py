@@ -22,9 +22,17 @@ from sense7_qual.acts._suggest import (
 )
 
 __all__ = [
-    "AnalysisPlan", "Proposal", "SpanMemo", "Suggested", "Suggestion", "abstain", "describe",
-    "reject_suggestion", "settings_of", "show_suggestions",
-]  # fmt: skip
+    "AnalysisPlan",
+    "Proposal",
+    "SpanMemo",
+    "Suggested",
+    "Suggestion",
+    "abstain",
+    "describe",
+    "reject_suggestion",
+    "settings_of",
+    "show_suggestions",
+]
 
 
 def __dir__() -> list[str]:

@@ -199,12 +199,21 @@ def overruled(decisions: pd.DataFrame, *, rulings: Iterable[Act]) -> pd.DataFram
     own = people(without_models(checked, function="overruled"))
     latest = latest_rulings(rulings)
     rows = [
-        (row.coder, row.unit_id, row.code, row.applied, act.applied,
-         act.applied is not None and act.applied != row.applied, act.reason, act.text or None, act.coder,
-         act.at)
+        (
+            row.coder,
+            row.unit_id,
+            row.code,
+            row.applied,
+            act.applied,
+            act.applied is not None and act.applied != row.applied,
+            act.reason,
+            act.text or None,
+            act.coder,
+            act.at,
+        )
         for row in own.itertuples()
         if (act := latest.get((str(row.unit_id), str(row.code)))) is not None
-    ]  # fmt: skip
+    ]
     frame = OVERRULED.frame(pd.DataFrame(rows, columns=list(OVERRULED.columns)[:-1]))  # all but the basis
     order = frame.sort_values(
         ["coder", "overruled", "code", "unit_id"], ascending=[True, False, True, True], kind="stable"

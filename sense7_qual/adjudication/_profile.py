@@ -195,7 +195,7 @@ def profile(
         slips=slip_rates(own, again, evidence, drawn, confidence_level),
         coders=_coders(own, rulings, units, cluster, n_boot, confidence_level, seed),
         soft_labels=_soft_labels(own, evidence, drawn),
-    )  # fmt: skip
+    )
 
 
 def coder_profiles(

@@ -65,20 +65,26 @@ def residuals(
     pairs = [pair for pair in itertools.combinations(range(len(coders)), 2) if shared[pair] > 0]
     first, second = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
     observed = _alike(patterns, weights, first, second)
-    table = pd.DataFrame({
-        "coder_a": [coders[one] for one in first], "coder_b": [coders[one] for one in second],
-        "n_units": shared[first, second].astype(np.int64), "observed": observed,
-    })  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "coder_a": [coders[one] for one in first],
+            "coder_b": [coders[one] for one in second],
+            "n_units": shared[first, second].astype(np.int64),
+            "observed": observed,
+        }
+    )
     if at is None or draws is None:
         return table
     expected = _expected(patterns, weights, at, first, second)
     table = table.assign(expected=expected, difference=observed - expected)
     if len(coders) == 3 and patterns.n_strata == 1:
         return table.assign(reason=Reason.SATURATED)
-    drawn = np.array([
-        _alike(patterns, row, first, second) - _expected(patterns, row, one, first, second)
-        for row, one in zip(draws.weights, draws.parameters, strict=True)
-    ]).reshape(len(draws.weights), len(pairs))  # fmt: skip
+    drawn = np.array(
+        [
+            _alike(patterns, row, first, second) - _expected(patterns, row, one, first, second)
+            for row, one in zip(draws.weights, draws.parameters, strict=True)
+        ]
+    ).reshape(len(draws.weights), len(pairs))
     half = draws.half(drawn, together=len(pairs))
     return table.assign(
         low=np.maximum(table["difference"] - half, -1), high=np.minimum(table["difference"] + half, 1)

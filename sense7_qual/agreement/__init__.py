@@ -55,9 +55,23 @@ from sense7_qual.agreement._sequential import sequential
 from sense7_qual.agreement._units_needed import UnitsNeeded as UnitsNeeded, units_needed
 
 __all__ = [
-    "by_code", "coefficients", "diagnosis", "difference", "drift", "from_wide", "human_model", "mastery",
-    "over_time", "overall", "pairwise", "sequential", "sets", "spans", "stability", "units_needed",
-]  # fmt: skip
+    "by_code",
+    "coefficients",
+    "diagnosis",
+    "difference",
+    "drift",
+    "from_wide",
+    "human_model",
+    "mastery",
+    "over_time",
+    "overall",
+    "pairwise",
+    "sequential",
+    "sets",
+    "spans",
+    "stability",
+    "units_needed",
+]
 
 
 def __dir__() -> list[str]:

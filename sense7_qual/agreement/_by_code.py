@@ -370,9 +370,12 @@ def weighted_row(
     weight = 1 / chance.to_numpy(dtype=np.float64)
     codes = table.codes[(table.codes > 0).any(axis=1)]
     row = {
-        "n_units": codes.shape[1], "n_coders": len(codes), "n_clusters": len(np.unique(cluster)),
-        "n_boot": None, "n_undefined": None,
-    }  # fmt: skip
+        "n_units": codes.shape[1],
+        "n_coders": len(codes),
+        "n_clusters": len(np.unique(cluster)),
+        "n_boot": None,
+        "n_undefined": None,
+    }
     return row | _coefficients(codes, weight) | alpha_of(table, weight, cluster, confidence_level)
 
 

@@ -267,8 +267,11 @@ def _interval(units: pd.DataFrame, parts: Floats, kappa: float, how: Resampling)
     degrees = min(degrees_of_freedom(deviations, times), effective, rests_on.other - 1)
     ends = score_ends(kappa, error, degrees, rests_on.unequal, how.confidence_level)
     low, high = cut_off(*ends, kappa, smallest)
-    return {"low": low, "high": high,
-            "reason": None if rests_on.other >= RESAMPLED_FROM else Reason.FEW_CLUSTERS}  # fmt: skip
+    return {
+        "low": low,
+        "high": high,
+        "reason": None if rests_on.other >= RESAMPLED_FROM else Reason.FEW_CLUSTERS,
+    }
 
 
 @rests_on("decisions")

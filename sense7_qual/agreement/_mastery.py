@@ -181,21 +181,32 @@ def mastery(
     truth, given, codes = _matched(theirs, own, order)
     shown = evidence(truth, given, fail_at=fail_at, pass_at=pass_at)
     verdict, at, sure = verdict_of(
-        shown, fail_at=fail_at, pass_at=pass_at, error=error,
-        fail_within=fail_within, pass_within=pass_within,
-    )  # fmt: skip
+        shown,
+        fail_at=fail_at,
+        pass_at=pass_at,
+        error=error,
+        fail_within=fail_within,
+        pass_within=pass_within,
+    )
     n = len(truth)
     kappa = float(shown.kappa[-1]) if n else math.nan
     half = _half_width(float(shown.spread[-1]), n, 1 - confidence_level) if n else math.nan
     odds = float(shown.log_odds[at - 1]) if at else (float(shown.log_odds[-1]) if n else math.nan)
     return Mastery(
-        verdict=verdict, probability=float(special.expit(odds)),
-        decided_after=at or None, n_units=n, kappa=kappa,
-        low=float(np.clip(kappa - half, -1, 1)), high=float(np.clip(kappa + half, -1, 1)),
-        fail_at=float(fail_at), pass_at=float(pass_at), error=float(error),
-        confidence_level=float(confidence_level), reason=_reason(n, kappa, sure=sure),
+        verdict=verdict,
+        probability=float(special.expit(odds)),
+        decided_after=at or None,
+        n_units=n,
+        kappa=kappa,
+        low=float(np.clip(kappa - half, -1, 1)),
+        high=float(np.clip(kappa + half, -1, 1)),
+        fail_at=float(fail_at),
+        pass_at=float(pass_at),
+        error=float(error),
+        confidence_level=float(confidence_level),
+        reason=_reason(n, kappa, sure=sure),
         by_code=_by_code(truth, given, codes),
-    )  # fmt: skip
+    )
 
 
 def evidence(truth: Flags, given: Flags, *, fail_at: float, pass_at: float) -> Evidence:

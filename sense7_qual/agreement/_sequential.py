@@ -143,17 +143,30 @@ def sequential(
     checked = without_models(DECISIONS.check(decisions), function="sequential")
     for code, table, groups in code_tables(checked, units, cluster):
         shown = look(
-            table, groups if cluster is not None else None,
-            coefficient=coefficient, width=width, confidence_level=confidence_level,
-        )  # fmt: skip
-        rows.append({
-            "code": code, "n_units": table.codes.shape[1],
-            "n_coders": int((table.codes > 0).any(axis=1).sum()),
-            "n_clusters": len(np.unique(groups)), "prevalence": prevalence_of(table),
-            "coefficient": coefficient, "estimate": shown.estimate, "low": shown.low, "high": shown.high,
-            "reached": shown.reached, "n_more": shown.n_more, "width": width,
-            "confidence_level": confidence_level, "reason": shown.reason,
-        })  # fmt: skip
+            table,
+            groups if cluster is not None else None,
+            coefficient=coefficient,
+            width=width,
+            confidence_level=confidence_level,
+        )
+        rows.append(
+            {
+                "code": code,
+                "n_units": table.codes.shape[1],
+                "n_coders": int((table.codes > 0).any(axis=1).sum()),
+                "n_clusters": len(np.unique(groups)),
+                "prevalence": prevalence_of(table),
+                "coefficient": coefficient,
+                "estimate": shown.estimate,
+                "low": shown.low,
+                "high": shown.high,
+                "reached": shown.reached,
+                "n_more": shown.n_more,
+                "width": width,
+                "confidence_level": confidence_level,
+                "reason": shown.reason,
+            }
+        )
     settings = {"coefficient": coefficient, "width": width, "confidence_level": confidence_level}
     for one in waiting_in(checked):
         rows.append({"code": one.code, "reason": Reason.WAITING_FOR_REVIEW, **settings})

@@ -25,9 +25,12 @@ Names = Mapping[str, str | None]
 """By column the field that it is, or None for none."""
 
 _ORIGINS: Final = {
-    "a priori": "deductive", "apriori": "deductive", "deductive": "deductive",
-    "emergent": "inductive", "inductive": "inductive",
-}  # fmt: skip
+    "a priori": "deductive",
+    "apriori": "deductive",
+    "deductive": "deductive",
+    "emergent": "inductive",
+    "inductive": "inductive",
+}
 _FORMS: Final = {
     "id": ID,
     "colour": COLOUR,
@@ -47,9 +50,16 @@ _OF_DATA: Final = re.compile('(; or, if you trust the file|, pass delimiter="…
 
 
 def read_table(
-    packed: bytes, path: Path, *, fields: Collection[str], lists: Collection[str], columns: Names,
-    sheet: str | None, encoding: str | None, split: str | None,
-) -> Entries:  # fmt: skip
+    packed: bytes,
+    path: Path,
+    *,
+    fields: Collection[str],
+    lists: Collection[str],
+    columns: Names,
+    sheet: str | None,
+    encoding: str | None,
+    split: str | None,
+) -> Entries:
     """Read the codes of a table, given as bytes; `fields` are those of a code, `lists` those with several."""
     try:
         grids: Sequence[Grid | ImportRefused]

@@ -437,8 +437,13 @@ def check_codebook(codebook: Codebook) -> Codebook:
 
 def _folded(code: Code, depth: int) -> str:
     """Return a code as a line of HTML that folds out."""
-    parts = [("", (code.definition,)), ("Use when", code.use_when), ("Do not use when", code.avoid_when),
-             ("Examples", code.examples), ("Counter-examples", code.counter_examples)]  # fmt: skip
+    parts = [
+        ("", (code.definition,)),
+        ("Use when", code.use_when),
+        ("Do not use when", code.avoid_when),
+        ("Examples", code.examples),
+        ("Counter-examples", code.counter_examples),
+    ]
     rules = "".join(
         f"<p>{f'<b>{head}:</b> ' if head else ''}{'<br>'.join(map(html.escape, texts))}</p>"
         for head, texts in parts

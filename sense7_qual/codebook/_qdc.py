@@ -29,8 +29,17 @@ _NAMESPACE: Final = "urn:QDA-XML:codebook:1.0"
 _GUIDS: Final = uuid.UUID("5e0d1a58-7a4f-4a52-9a43-2f3d8f1f6a77")  # of this package: equal codes, equal guids
 _RULE: Final = "\n---\n"  # between a definition and the labelled lines under it
 _UNWRITABLE: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, Char
-_OF_CODE: Final = {"id", "use_when", "avoid_when", "examples", "counter_examples", "key", "origin", "source",
-                   "rules_source"}  # fmt: skip
+_OF_CODE: Final = {
+    "id",
+    "use_when",
+    "avoid_when",
+    "examples",
+    "counter_examples",
+    "key",
+    "origin",
+    "source",
+    "rules_source",
+}
 _OF_CODEBOOK: Final = {"name", "title", "version", "description", "source", "licence", "facets", "order"}
 
 

@@ -76,8 +76,10 @@ class Revision:
 
     def to_text(self) -> str:
         """Write the revision as the text of an act of kind ``revise``."""
-        changes = [{name: value for name, value in asdict(one).items() if name != "why" or value}
-                   for one in self.changes]  # fmt: skip
+        changes = [
+            {name: value for name, value in asdict(one).items() if name != "why" or value}
+            for one in self.changes
+        ]
         content = {"base": self.base, "why": self.why, "changes": changes}
         return json.dumps(content, ensure_ascii=False, sort_keys=True)
 
@@ -93,8 +95,10 @@ class Revision:
         check_arguments(Revision.from_text, locals())
         try:
             values: dict[str, Any] = json.loads(text)
-            steps = tuple(Change(one["kind"], one["code"], tuple(one["into"]), one.get("why", ""))
-                          for one in values["changes"])  # fmt: skip
+            steps = tuple(
+                Change(one["kind"], one["code"], tuple(one["into"]), one.get("why", ""))
+                for one in values["changes"]
+            )
             if not all(_is_valid(step) for step in steps) or type(values["base"]) is not str:
                 raise ValueError("a change that is none")
             return cls(

@@ -25,9 +25,17 @@ from sense7_qual.coders._prompt import INSTRUCTIONS, PARAMETERS, PLAIN, WORDINGS
 from sense7_qual.coders._run import Run, read
 
 __all__ = [
-    "INSTRUCTIONS", "PARAMETERS", "PLAIN", "WORDINGS", "Run", "behaviour", "code", "prompts", "read",
+    "INSTRUCTIONS",
+    "PARAMETERS",
+    "PLAIN",
+    "WORDINGS",
+    "Run",
+    "behaviour",
+    "code",
+    "prompts",
+    "read",
     "variants",
-]  # fmt: skip
+]
 
 
 def __dir__() -> list[str]:

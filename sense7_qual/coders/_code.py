@@ -104,9 +104,7 @@ def code(
     Run('model-echo', 1 texts, 7 codes, 0 of 7 answers missing, 0 variants)
     """
     check_arguments(code, locals())
-    asking = Asking(
-        units, codebook, coder=coder, plan=plan, wordings=wordings, with_context=with_context
-    )  # fmt: skip
+    asking = Asking(units, codebook, coder=coder, plan=plan, wordings=wordings, with_context=with_context)
     asking.ask(chat, missing_on=missing_on, n_parallel=n_parallel, progress=progress)
     return asking.run()
 
@@ -137,9 +135,7 @@ class Asking:
             )
         self.units, self.codebook, self.coder = units, codebook, coder
         self.plan = variants(runs=1, wordings=["plain"], orders=1) if plan is None else plan
-        self.prompts = prompts(
-            units, codebook, plan=self.plan, wordings=wordings, with_context=with_context
-        )  # fmt: skip
+        self.prompts = prompts(units, codebook, plan=self.plan, wordings=wordings, with_context=with_context)
         self._wordings, self._with_context = wordings, with_context
         self.answers: dict[Key, Read] = {}
         self.tokens = [0, 0]
@@ -251,9 +247,11 @@ def ask(
     def one(row: tuple[Any, ...]) -> Read:
         run, unit_id, code_id, messages = row
         reply = _reply(chats[run], messages, f"text {unit_id!r}, code {code_id!r}", missing_on)
-        return Read(None, reason=reply) if isinstance(reply, Reason) else read_reply(
-            reply, texts[unit_id], sent[unit_id]
-        )  # fmt: skip
+        return (
+            Read(None, reason=reply)
+            if isinstance(reply, Reason)
+            else read_reply(reply, texts[unit_id], sent[unit_id])
+        )
 
     first: list[Read] = []
     with reporting(progress, len(asked), doing="coding", unit="prompt") as report:

@@ -16,14 +16,16 @@ from typing import Any, Final, NamedTuple
 
 from sense7_qual._reasons import Reason
 
-UNUSABLE: Final = frozenset({
-    Reason.QUOTE_NOT_IN_TEXT, Reason.NO_QUOTE, Reason.UNPARSABLE, Reason.NO_ANSWER
-})  # fmt: skip
+UNUSABLE: Final = frozenset({Reason.QUOTE_NOT_IN_TEXT, Reason.NO_QUOTE, Reason.UNPARSABLE, Reason.NO_ANSWER})
 _KEYS: Final = ("quote", "verdict", "why")
 _LEAST: Final = 3
-_ALIKE: Final = str.maketrans({
-    **dict.fromkeys("‘’‚‛′`´‹›", "'"), **dict.fromkeys("“”„‟″«»", '"'), **dict.fromkeys("‐‑‒–—―−", "-"),
-})  # fmt: skip
+_ALIKE: Final = str.maketrans(
+    {
+        **dict.fromkeys("‘’‚‛′`´‹›", "'"),
+        **dict.fromkeys("“”„‟″«»", '"'),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+    }
+)
 _OUTER: Final = "\"'. \t\n"
 _WORD: Final = re.compile(r"\w+|\W")
 
@@ -151,10 +153,12 @@ def _back(start: int, end: int, sent: str, text: str) -> tuple[int, int] | None:
         if inside and kind == "equal":
             kept |= any(words[i].isalnum() for i in inside)
             spans += [
-                (max(start - at[i], 0) + of_text_at[i - low + there],
-                 of_text_at[i - low + there] + min(end, at[i + 1]) - at[i])
+                (
+                    max(start - at[i], 0) + of_text_at[i - low + there],
+                    of_text_at[i - low + there] + min(end, at[i + 1]) - at[i],
+                )
                 for i in inside
-            ]  # fmt: skip
+            ]
         elif inside:
             spans.append((of_text_at[there], of_text_at[until]))
     return (min(low for low, _ in spans), max(high for _, high in spans)) if kept else None

@@ -132,8 +132,12 @@ class Run:
                 "Run.acts: expected every text with an answer, or the reason for none, to each codable code "
                 "– found fewer – record a whole run."
             )
-        shared: dict[str, Any] = {"coder": self.coder, "codebook": codebook, "round": self.coder,
-                                  "at": self.card["ended"]}  # fmt: skip
+        shared: dict[str, Any] = {
+            "coder": self.coder,
+            "codebook": codebook,
+            "round": self.coder,
+            "at": self.card["ended"],
+        }
         settings = {name: value for name, value in self.card.items() if name not in ("started", "ended")}
         made = [describe(settings=settings, act_id=self._id("describe"), **shared)]
         for unit_id, rows in asked:

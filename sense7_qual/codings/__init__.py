@@ -33,9 +33,17 @@ from sense7_qual.codings._saturation import development, new_information, satura
 from sense7_qual.codings._segments import from_segments
 
 __all__ = [
-    "carried", "decisions", "development", "from_segments", "from_table", "majority", "new_information",
-    "read", "saturation", "stale",
-]  # fmt: skip
+    "carried",
+    "decisions",
+    "development",
+    "from_segments",
+    "from_table",
+    "majority",
+    "new_information",
+    "read",
+    "saturation",
+    "stale",
+]
 
 
 def __dir__() -> list[str]:

@@ -28,9 +28,10 @@ _STALE: Final = frozenset({"redefine", "narrow"})
 _UNDECIDED_ABSENT: Final = frozenset({"redefine", "widen"})
 """The changes of a meaning after which a code that was absent must be decided again."""
 _VOID: Final[Mapping[str, frozenset[bool | None]]] = {
-    "redefine": frozenset({True, False, None}), "narrow": frozenset({True, None}),
+    "redefine": frozenset({True, False, None}),
+    "narrow": frozenset({True, None}),
     "widen": frozenset({False, None}),
-}  # fmt: skip
+}
 """The rulings that a change of a meaning ends; None keeps both readings."""
 _UNDECIDED: Final = [*_PAIR, "code", "reason"]
 _Verdicts: TypeAlias = dict[tuple[str, str], Act]
@@ -404,9 +405,10 @@ def _carried(verdicts: Mapping[tuple[str, str], Act], step: Revision) -> _Verdic
     changed = {code for code, kind in kinds if kind in ("merge", "split", "retire")}
     void = {code: _VOID[kind] for code, kind in kinds if kind in _VOID}
     after = {
-        key: _as(act, key[1], step) for key, act in verdicts.items()
+        key: _as(act, key[1], step)
+        for key, act in verdicts.items()
         if key[1] not in changed and act.applied not in void.get(key[1], ())
-    }  # fmt: skip
+    }
     for (unit_id, code), act in verdicts.items():
         if act.applied is False:
             for part in kinds.get((code, "split"), ()):

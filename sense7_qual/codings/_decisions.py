@@ -381,8 +381,14 @@ def _row(one: _Decided) -> dict[str, object]:
     act, (role, state, paraphrased) = one.act, one.decision
     is_erased = paraphrased and not act.text and state != "refused"
     return {
-        "unit_id": act.unit_id, "code": one.code, "start": act.start, "end": act.end, "role": role,
+        "unit_id": act.unit_id,
+        "code": one.code,
+        "start": act.start,
+        "end": act.end,
+        "role": role,
         "state": "erased" if is_erased else "stale" if one.is_stale else state,
         "paraphrase": act.text if paraphrased else None,
-        "coder": act.coder, "at": act.at, "act_id": act.act_id,
-    }  # fmt: skip
+        "coder": act.coder,
+        "at": act.at,
+        "act_id": act.act_id,
+    }

@@ -104,8 +104,12 @@ def read(
     check_arguments(read, locals())
     check_codebook(codebook)
     how: dict[str, Any] = {
-        "delimiter": delimiter, "encoding": encoding, "header": header, "kind": kind, "limits": limits
-    }  # fmt: skip
+        "delimiter": delimiter,
+        "encoding": encoding,
+        "header": header,
+        "kind": kind,
+        "limits": limits,
+    }
     files = _files(source, coder, sheet, sheets)
     found = {who: recognise(file, sheet=of, **how) for who, (file, of) in files.items()}
     spec = _spec(found)
@@ -406,6 +410,9 @@ def _dedoose(table: pd.DataFrame, _: Any) -> pd.DataFrame:
 
 
 _PROGRAMS: Final[Mapping[str, Callable[[pd.DataFrame, Any], Any]]] = {
-    "label studio": _label_studio, "labelled texts": _labelled_texts, "prodigy": _prodigy,
-    "argilla": _argilla, "dedoose excerpts": _dedoose,
-}  # fmt: skip
+    "label studio": _label_studio,
+    "labelled texts": _labelled_texts,
+    "prodigy": _prodigy,
+    "argilla": _argilla,
+    "dedoose excerpts": _dedoose,
+}

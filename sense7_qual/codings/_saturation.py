@@ -421,11 +421,16 @@ def new_information(
     others, _ = _ratios(shuffled, base_size, run_length)
     settings = {"run_length": run_length, "threshold": threshold, "n_orders": n_orders, "seed": seed}
     rows = {
-        "place": np.arange(base_size, n - run_length + 1), "n_base": int(first[:base_size].sum()),
-        "n_new": n_new[0], "ratio": own[0], **_band(others), "reached": _reached(own, threshold)[0],
-        "share_reached": _reached(others, threshold).mean(axis=0), **settings,
+        "place": np.arange(base_size, n - run_length + 1),
+        "n_base": int(first[:base_size].sum()),
+        "n_new": n_new[0],
+        "ratio": own[0],
+        **_band(others),
+        "reached": _reached(own, threshold)[0],
+        "share_reached": _reached(others, threshold).mean(axis=0),
+        **settings,
         "reason": Reason.CODE_NEVER_APPLIED if np.isnan(own[0, 0]) else None,
-    }  # fmt: skip
+    }
     return NEW_INFORMATION.frame(pd.DataFrame(rows))
 
 

@@ -33,9 +33,15 @@ from sense7_qual.corpus._read import read, refuse_other as refuse_other
 from sense7_qual.corpus._sense7 import read_sense7, read_sense7_messages
 
 __all__ = [
-    "Limits", "assign", "hand_sample", "inclusion", "read", "read_sense7", "read_sense7_messages",
+    "Limits",
+    "assign",
+    "hand_sample",
+    "inclusion",
+    "read",
+    "read_sense7",
+    "read_sense7_messages",
     "recognise",
-]  # fmt: skip
+]
 
 
 def __dir__() -> list[str]:

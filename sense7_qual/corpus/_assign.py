@@ -401,10 +401,15 @@ def _is_positive(value: object) -> bool:
     return math.isfinite(value) and bool(value > 0)
 
 
-INCLUSION: Final = Contract("inclusion", ("unit_id",), {
-    "unit_id": Column("string", missing=False),
-    "probability": number("above 0, at most 1; their sum is the number of units in the overlap", 0, 1),
-}, row="One row per unit that could be drawn")  # fmt: skip
+INCLUSION: Final = Contract(
+    "inclusion",
+    ("unit_id",),
+    {
+        "unit_id": Column("string", missing=False),
+        "probability": number("above 0, at most 1; their sum is the number of units in the overlap", 0, 1),
+    },
+    row="One row per unit that could be drawn",
+)
 
 
 @INCLUSION.returns

@@ -17,11 +17,16 @@ from sense7_qual.frames import UNITS, require_column
 
 _OFTENER: Final = 3.0
 
-HAND_SAMPLE: Final = Contract("hand_sample", ("unit_id",), {
-    "unit_id": Column("string", missing=False),
-    "drawn": flag("whether people are to code it"),
-    "probability": number("with which it was drawn, above 0, at most 1; their sum is n", 0, 1),
-}, row="One row per unit that could be drawn, by unit_id")  # fmt: skip
+HAND_SAMPLE: Final = Contract(
+    "hand_sample",
+    ("unit_id",),
+    {
+        "unit_id": Column("string", missing=False),
+        "drawn": flag("whether people are to code it"),
+        "probability": number("with which it was drawn, above 0, at most 1; their sum is n", 0, 1),
+    },
+    row="One row per unit that could be drawn, by unit_id",
+)
 
 
 @HAND_SAMPLE.returns

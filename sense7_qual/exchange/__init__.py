@@ -31,8 +31,13 @@ from sense7_qual.exchange._read_project import read_project
 from sense7_qual.exchange._write_project import write_project
 
 __all__ = [
-    "export", "match", "read_coding_sheets", "read_project", "write_coding_sheets", "write_project",
-]  # fmt: skip
+    "export",
+    "match",
+    "read_coding_sheets",
+    "read_project",
+    "write_coding_sheets",
+    "write_project",
+]
 
 
 def __dir__() -> list[str]:

@@ -40,11 +40,16 @@ class About:
 
     def sealed(self, key: bytes) -> list[list[str]]:
         """Return the cells of the hidden sheet."""
-        cells = _trimmed([
-            *([name, getattr(self, name) or ""] for name in _ENTRIES),
-            *(["column", name, code] for name, code in self.columns.items()),
-            *(["unit", unit_id, self.texts[unit_id], _written(row)] for unit_id, row in self.rows.items()),
-        ])  # fmt: skip
+        cells = _trimmed(
+            [
+                *([name, getattr(self, name) or ""] for name in _ENTRIES),
+                *(["column", name, code] for name, code in self.columns.items()),
+                *(
+                    ["unit", unit_id, self.texts[unit_id], _written(row)]
+                    for unit_id, row in self.rows.items()
+                ),
+            ]
+        )
         return [*cells, [_SEAL, _seal_of(cells, key)]]
 
 
@@ -104,9 +109,7 @@ def _seal_of(cells: Sequence[Sequence[str]], key: bytes) -> str:
 
 
 def _written(row: Base) -> str:
-    held = {
-        "codes": sorted(row.codes), "unsure": row.unsure, "memo": row.memo_hash, "finished": row.finished
-    }  # fmt: skip
+    held = {"codes": sorted(row.codes), "unsure": row.unsure, "memo": row.memo_hash, "finished": row.finished}
     return json.dumps(held)
 
 

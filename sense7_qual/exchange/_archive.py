@@ -182,31 +182,84 @@ def _parsed(content: bytes, name: str, limits: Limits) -> Element:
 
 
 _WRAPPERS: Final = {
-    "Users", "CodeBook", "Codes", "Variables", "Cases", "Sources", "Notes", "Links", "Sets", "Graphs",
+    "Users",
+    "CodeBook",
+    "Codes",
+    "Variables",
+    "Cases",
+    "Sources",
+    "Notes",
+    "Links",
+    "Sets",
+    "Graphs",
     "Codings",
-}  # fmt: skip
+}
 _WHAT: Final = {
-    "Description": "descriptions", "NoteRef": "places of memos", "MemberNote": "members that are memos",
-    "Coding": "codings", "CodeRef": "codes", "VariableValue": "values of variables",
-    "SelectionRef": "selections", "Link": "links", "Graph": "maps and graphs", "Vertex": "boxes",
-    "Edge": "lines", "Transcript": "transcripts", "SyncPoint": "points in time",
-    "Representation": "texts of selections", "TextDescription": "texts that describe them",
-    "PlainTextSelection": "selections", "PictureSelection": "selections", "PDFSelection": "selections",
-    "AudioSelection": "selections", "VideoSelection": "selections", "TranscriptSelection": "selections",
-}  # fmt: skip
+    "Description": "descriptions",
+    "NoteRef": "places of memos",
+    "MemberNote": "members that are memos",
+    "Coding": "codings",
+    "CodeRef": "codes",
+    "VariableValue": "values of variables",
+    "SelectionRef": "selections",
+    "Link": "links",
+    "Graph": "maps and graphs",
+    "Vertex": "boxes",
+    "Edge": "lines",
+    "Transcript": "transcripts",
+    "SyncPoint": "points in time",
+    "Representation": "texts of selections",
+    "TextDescription": "texts that describe them",
+    "PlainTextSelection": "selections",
+    "PictureSelection": "selections",
+    "PDFSelection": "selections",
+    "AudioSelection": "selections",
+    "VideoSelection": "selections",
+    "TranscriptSelection": "selections",
+}
 _WHERE: Final = {
-    "TextSource": "texts", "PictureSource": "pictures", "PDFSource": "PDFs", "AudioSource": "sounds",
-    "VideoSource": "films", "Case": "cases", "Note": "memos", "Set": "groups", "Variable": "variables",
-    "Code": "codes", "Graph": "maps and graphs", "Link": "links",
-}  # fmt: skip
-_NAMED: Final = {"TextSource", "PictureSource", "PDFSource", "AudioSource", "VideoSource", "Case", "Set",
-                 "Variable", "Code", "Link", "Graph"}  # fmt: skip
+    "TextSource": "texts",
+    "PictureSource": "pictures",
+    "PDFSource": "PDFs",
+    "AudioSource": "sounds",
+    "VideoSource": "films",
+    "Case": "cases",
+    "Note": "memos",
+    "Set": "groups",
+    "Variable": "variables",
+    "Code": "codes",
+    "Graph": "maps and graphs",
+    "Link": "links",
+}
+_NAMED: Final = {
+    "TextSource",
+    "PictureSource",
+    "PDFSource",
+    "AudioSource",
+    "VideoSource",
+    "Case",
+    "Set",
+    "Variable",
+    "Code",
+    "Link",
+    "Graph",
+}
 # Parts of a coding, a value or a text, which count with it.
 _PARTS: Final = {
-    "Coding": ("CodeRef",), "Representation": ("PlainTextContent",), "TextDescription": ("PlainTextContent",),
-    "Transcript": ("PlainTextContent",), "VariableValue": ("VariableRef", "TextValue", "BooleanValue",
-    "IntegerValue", "FloatValue", "DateValue", "DateTimeValue"),
-}  # fmt: skip
+    "Coding": ("CodeRef",),
+    "Representation": ("PlainTextContent",),
+    "TextDescription": ("PlainTextContent",),
+    "Transcript": ("PlainTextContent",),
+    "VariableValue": (
+        "VariableRef",
+        "TextValue",
+        "BooleanValue",
+        "IntegerValue",
+        "FloatValue",
+        "DateValue",
+        "DateTimeValue",
+    ),
+}
 
 
 def plain_guid(written: str | None) -> str:

@@ -236,8 +236,14 @@ def _offer_marks(sheet: Any, names: Sequence[str], n_rows: int) -> None:
 
     first = names.index("text") + 2
     sheet.freeze_panes = sheet.cell(3, first)
-    pick: dict[str, Any] = {"type": "list", "formula1": '"1"', "allow_blank": True, "showErrorMessage": True,
-            "errorTitle": "1 or blank", "error": "Write 1, or leave the cell blank."}  # fmt: skip
+    pick: dict[str, Any] = {
+        "type": "list",
+        "formula1": '"1"',
+        "allow_blank": True,
+        "showErrorMessage": True,
+        "errorTitle": "1 or blank",
+        "error": "Write 1, or leave the cell blank.",
+    }
     marks = DataValidation(**pick)
     done = DataValidation(**pick, showInputMessage=True, promptTitle="Finished", prompt=RULE)
     for column, name in enumerate(names[first - 1 :], start=first):

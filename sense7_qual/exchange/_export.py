@@ -224,9 +224,12 @@ def coded_tables(
     by_text = values.set_axis(pd.MultiIndex.from_arrays([decided["unit_id"], names])).unstack()  # noqa: PD010
     # A variable that is called as one of the new columns is told from it.
     texts = store.units.merge(
-        by_text.reindex(columns=order), how="left", left_on="unit_id", right_index=True,
+        by_text.reindex(columns=order),
+        how="left",
+        left_on="unit_id",
+        right_index=True,
         suffixes=(" (variable)", ""),
-    )  # fmt: skip
+    )
     tables = {
         "texts": texts,
         "codings": _codings(store),
@@ -312,15 +315,57 @@ _RESERVED: Final = {
     "sav": frozenset(("all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with")),
     "dta": frozenset(
         (
-            "aggregate", "array", "boolean", "break", "byte", "case", "catch", "class", "colvector",
-            "complex", "const", "continue", "default", "delegate", "delete", "do", "double", "else",
-            "eltypedef", "end", "enum", "explicit", "export", "external", "float", "for", "friend",
-            "function", "global", "goto", "if", "in", "inline", "int", "local", "long", "null", "pragma",
-            "protected", "quad", "rowvector", "short", "strl", "typedef", "typename", "using", "virtual",
+            "aggregate",
+            "array",
+            "boolean",
+            "break",
+            "byte",
+            "case",
+            "catch",
+            "class",
+            "colvector",
+            "complex",
+            "const",
+            "continue",
+            "default",
+            "delegate",
+            "delete",
+            "do",
+            "double",
+            "else",
+            "eltypedef",
+            "end",
+            "enum",
+            "explicit",
+            "export",
+            "external",
+            "float",
+            "for",
+            "friend",
+            "function",
+            "global",
+            "goto",
+            "if",
+            "in",
+            "inline",
+            "int",
+            "local",
+            "long",
+            "null",
+            "pragma",
+            "protected",
+            "quad",
+            "rowvector",
+            "short",
+            "strl",
+            "typedef",
+            "typename",
+            "using",
+            "virtual",
             "with",
         )
     ),
-}  # fmt: skip
+}
 _LONGEST_NAME: Final = {"sav": 64, "dta": 32}  # bytes, characters: names are made of ASCII
 _LONGEST_LABEL: Final = {"sav": 255, "dta": 80}
 _LONGEST_TEXT: Final = 32_767  # bytes of a string in SPSS
@@ -367,11 +412,14 @@ def dta(frame: pd.DataFrame, meanings: Mapping[str, str], decided: Sequence[str]
     long = [name for name in texts if max(map(_n_bytes, plain[name]), default=0) > _SHORT]
     file = io.BytesIO()
     plain.to_stata(
-        file, write_index=False, version=118, convert_strl=long,
+        file,
+        write_index=False,
+        version=118,
+        convert_strl=long,
         variable_labels=dict(zip(names.values(), _labels(names, meanings, "dta", lost), strict=True)),
         value_labels={names[name]: _DECIDED for name in decided},
         time_stamp=datetime(2000, 1, 1, tzinfo=UTC).replace(tzinfo=None),  # the same study, the same bytes
-    )  # fmt: skip
+    )
     return file.getvalue()
 
 

@@ -131,8 +131,11 @@ def _units(store: Study, project: Project, lost: dict[str, list[str]]) -> pd.Dat
             rows.append((source, by_text[str(words)], "text", 0))
         elif words in of_participants:
             own = of_participants[str(words)]
-            rows += [(source, unit_id, "participant", place.start)
-                     for unit_id, place in layout.places.items() if place.source == own]  # fmt: skip
+            rows += [
+                (source, unit_id, "participant", place.start)
+                for unit_id, place in layout.places.items()
+                if place.source == own
+            ]
         else:
             lost.setdefault("sources that are no text of the study, or were changed: left out", []).append(
                 source
@@ -176,9 +179,12 @@ def _places(units: pd.DataFrame, lengths: Mapping[str, int]) -> dict[str, list[P
 
 
 def _codings(
-    project: Project, places: Mapping[str, list[Place]], known_as: Mapping[str, str], codebook: Codebook,
+    project: Project,
+    places: Mapping[str, list[Place]],
+    known_as: Mapping[str, str],
+    codebook: Codebook,
     lost: dict[str, list[str]],
-) -> Iterator[dict[str, object]]:  # fmt: skip
+) -> Iterator[dict[str, object]]:
     for coding in project.codings.to_dict("records"):
         source, code = str(coding["unit_id"]), known_as.get(str(coding["code"]))
         if coding["coder"] == "consensus" or source not in places:
@@ -291,8 +297,15 @@ def layout_of(units: pd.DataFrame, name: LayoutName) -> Layout:
             text += "" if alone else f"{'' if not text else chr(10) * 2}[{unit_id}]\n"
             places[unit_id] = Place(str(source), len(text), len(words))
             text += words
-        rows.append({"unit_id": str(source), "text": text, "document_id": str(source),
-                     "case_id": own["case_id"].iloc[0], "position": len(rows)})  # fmt: skip
+        rows.append(
+            {
+                "unit_id": str(source),
+                "text": text,
+                "document_id": str(source),
+                "case_id": own["case_id"].iloc[0],
+                "position": len(rows),
+            }
+        )
     frame = pd.DataFrame(rows).astype({one: units[one].dtype for one in ("unit_id", "text", "case_id")})
     alike, left_out = _variables(units, sources, frame)
     together = tuple(units.loc[sources.duplicated(keep=False), "unit_id"])

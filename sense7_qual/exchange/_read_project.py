@@ -280,10 +280,16 @@ class _Reader:
         words = "" if text.raw is None else canonical(text.raw)[slice(*place)]
         own = None if not name or is_quote(words, name) else name
         self.archive.hand_out(text.unit_id, coder, own)
-        self.quotations.append({
-            "unit_id": text.unit_id, "coder": coder, "start": place[0], "end": place[1], "name": own,
-            "at": selection.get("creationDateTime"),
-        })  # fmt: skip
+        self.quotations.append(
+            {
+                "unit_id": text.unit_id,
+                "coder": coder,
+                "start": place[0],
+                "end": place[1],
+                "name": own,
+                "at": selection.get("creationDateTime"),
+            }
+        )
 
     def _add(self, text: Text, coding: Element, span: tuple[int, int] | None, at: Element) -> None:
         reference = self.tree.first(coding, "CodeRef")
@@ -293,9 +299,14 @@ class _Reader:
             return
         start, end = span or (None, None)
         row = {
-            "unit_id": text.unit_id, "coder": self._coder(coding, at), "code": code, "start": start,
-            "end": end, "act_id": plain_guid(coding.get("guid")), "at": coding.get("creationDateTime"),
-        }  # fmt: skip
+            "unit_id": text.unit_id,
+            "coder": self._coder(coding, at),
+            "code": code,
+            "start": start,
+            "end": end,
+            "act_id": plain_guid(coding.get("guid")),
+            "at": coding.get("creationDateTime"),
+        }
         for note in self.tree.references(coding):
             stated = self.memos.beside_coding(note)
             if stated is None:
@@ -364,10 +375,17 @@ def _coder_names(tree: Tree, *, ours: bool) -> dict[str, str]:
 
 def _offsets_frame(texts: Sequence[Text], chosen: dict[str, Placed]) -> pd.DataFrame:
     rows = [
-        (text.unit_id, each.rule, each.score, len(each.spans), each.on_borders / (2 * len(each.spans)),
-         each.quotes_noted, each.quotes)
+        (
+            text.unit_id,
+            each.rule,
+            each.score,
+            len(each.spans),
+            each.on_borders / (2 * len(each.spans)),
+            each.quotes_noted,
+            each.quotes,
+        )
         for text in texts
         if (each := chosen[text.unit_id]).spans
-    ]  # fmt: skip
+    ]
     columns = ["unit_id", "rule", "score", "selections", "on_borders", "quotes_noted", "quotes"]
     return pd.DataFrame(rows, columns=columns)

@@ -181,9 +181,14 @@ def groups_of(
 
 
 def _add(
-    tree: Tree, element: Element, name: str, members: list[str], groups: Groups, codes: Mapping[str, str],
+    tree: Tree,
+    element: Element,
+    name: str,
+    members: list[str],
+    groups: Groups,
+    codes: Mapping[str, str],
     lost: Mapping[str, list[str]],
-) -> None:  # fmt: skip
+) -> None:
     """Add a group of another program: its texts become a column of units, its codes rows of a frame."""
     if members:
         groups.of_texts[name] = set(members)
@@ -197,9 +202,13 @@ def _add(
 
 
 def _known(
-    tree: Tree, element: Element, kind: str, known: Mapping[str, str], name: str,
+    tree: Tree,
+    element: Element,
+    kind: str,
+    known: Mapping[str, str],
+    name: str,
     lost: Mapping[str, list[str]],
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     named = tree.references(element, kind)
     strangers = [name for guid in named if guid not in known]
     lost["members of groups that are no text or code that was read: left out"] += strangers
@@ -232,9 +241,14 @@ def texts_by_guid(texts: Sequence[Text]) -> dict[str, str]:
 
 
 def units_of(
-    tree: Tree, archive: Archive, texts: Sequence[Text], groups: Mapping[str, set[str]], *, ours: bool,
+    tree: Tree,
+    archive: Archive,
+    texts: Sequence[Text],
+    groups: Mapping[str, set[str]],
+    *,
+    ours: bool,
     lost: Mapping[str, list[str]],
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return the units, with the case of each, and its variables; a group of texts is one, too."""
     case_of, values = _cases(tree, texts, ours=ours, lost=lost)
     lost["texts that belong to no case: their participant is missing"] += [
@@ -373,17 +387,32 @@ class Memos:
             self.add(note, "study", None, None)
 
     def _add(
-        self, memo_id: str, kind: str, target: str | None, span: tuple[int, int] | None, element: Element,
-        text: str, stated: Mapping[str, str],
-    ) -> None:  # fmt: skip
+        self,
+        memo_id: str,
+        kind: str,
+        target: str | None,
+        span: tuple[int, int] | None,
+        element: Element,
+        text: str,
+        stated: Mapping[str, str],
+    ) -> None:
         coder = self._coder_of(element)
         self._archive.hand_out(text, coder, target, *stated.values())
         start, end = span or (None, None)
-        self._rows.append({
-            "memo_id": memo_id, "target_kind": kind, "target_id": target, "coder": coder, "text": text,
-            "at": element.get("creationDateTime"), "start": start, "end": end,
-            "round": stated.get("round"), "answers": stated.get("answers"),
-        })  # fmt: skip
+        self._rows.append(
+            {
+                "memo_id": memo_id,
+                "target_kind": kind,
+                "target_id": target,
+                "coder": coder,
+                "text": text,
+                "at": element.get("creationDateTime"),
+                "start": start,
+                "end": end,
+                "round": stated.get("round"),
+                "answers": stated.get("answers"),
+            }
+        )
 
     def _text(self, note: Element) -> str:
         """Return the words of a note: those of its description, where it has no others."""

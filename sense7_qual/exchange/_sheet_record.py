@@ -144,10 +144,16 @@ class Own:
         if row.unsure != before.unsure:
             still_marked = [act for act in codings if act.code in row.codes]
             acts += [
-                apply(**here, code=str(act.code), start=act.start, end=act.end, confidence=unsure,
-                      facets=act.facet_values or None)
+                apply(
+                    **here,
+                    code=str(act.code),
+                    start=act.start,
+                    end=act.end,
+                    confidence=unsure,
+                    facets=act.facet_values or None,
+                )
                 for act in still_marked
-            ]  # fmt: skip
+            ]
         new = [code.id for code in self.codebook.codable if code.id in row.codes - before.codes]
         acts += [apply(**here, code=code, confidence=unsure) for code in new]
         if row.memo != before.memo:

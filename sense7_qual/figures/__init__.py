@@ -36,10 +36,19 @@ from sense7_qual.figures._ratings import code_dimension_matrix, rating_distribut
 from sense7_qual.figures._themes import granularity_plot, theme_spread
 
 __all__ = [
-    "agreement_plot", "code_dimension_matrix", "disruption_plot", "drift_plot", "granularity_plot",
-    "link_forest", "link_plot", "model_card", "pairwise_plot", "rating_distributions",
-    "specification_curve", "theme_spread",
-]  # fmt: skip
+    "agreement_plot",
+    "code_dimension_matrix",
+    "disruption_plot",
+    "drift_plot",
+    "granularity_plot",
+    "link_forest",
+    "link_plot",
+    "model_card",
+    "pairwise_plot",
+    "rating_distributions",
+    "specification_curve",
+    "theme_spread",
+]
 
 
 def __dir__() -> list[str]:

@@ -181,9 +181,7 @@ def drift_plot(
     import altair as alt
 
     check_columns(columns)
-    names = (
-        "by", "slice", "place", "n_units", "alpha", "alpha_low", "alpha_high", "confidence_level"
-    )  # fmt: skip
+    names = ("by", "slice", "place", "n_units", "alpha", "alpha_low", "alpha_high", "confidence_level")
     rows, label = _of_code(over_time, code, names, frame_name="over_time", codebook=codebook)
     _refuse_repeats(rows, ["slice"], frame_name="over_time", what="slice")
     rows = rows.sort_values("place", kind="stable").reset_index(drop=True)

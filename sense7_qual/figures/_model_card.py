@@ -24,12 +24,14 @@ _DRAWN: Final[Mapping[str, Mapping[str, tuple[str, str, float]]]] = {
         "retest": ("model asked again, α", "square", 13),
     },
     "Against people": {
-        "sensitivity": ("sensitivity", "circle", -7), "specificity": ("specificity", "diamond", 7),
+        "sensitivity": ("sensitivity", "circle", -7),
+        "specificity": ("specificity", "diamond", 7),
     },
     "Prevalence": {
-        "prevalence_people": ("people", "circle", -7), "prevalence_model": ("model", "triangle-right", 7),
+        "prevalence_people": ("people", "circle", -7),
+        "prevalence_model": ("model", "triangle-right", 7),
     },
-}  # fmt: skip
+}
 """The measures of each panel, each with its name, its shape and its place down from the row's middle."""
 _ARROWS: Final = {True: "triangle-right", False: "triangle-left"}
 

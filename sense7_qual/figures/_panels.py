@@ -128,8 +128,22 @@ def _offset(panel: int) -> float:
     return panel * (1 + _GAP)
 
 
-_PLACED: Final = ["y", "panel", "shape", "start", "from", "at", "low", "high", "whole", "cut_low", "cut_high",
-                  "note", "note_at", "side"]  # fmt: skip
+_PLACED: Final = [
+    "y",
+    "panel",
+    "shape",
+    "start",
+    "from",
+    "at",
+    "low",
+    "high",
+    "whole",
+    "cut_low",
+    "cut_high",
+    "note",
+    "note_at",
+    "side",
+]
 
 
 def _placed(

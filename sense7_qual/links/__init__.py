@@ -57,9 +57,20 @@ from sense7_qual.links._results import (
 from sense7_qual.links._variance_shares import variance_shares
 
 __all__ = [
-    "by_dimension", "co_occurrence", "code_to_rating", "context", "corrected", "disruption", "distributions",
-    "joint", "models", "multiverse", "power", "scales", "variance_shares",
-]  # fmt: skip
+    "by_dimension",
+    "co_occurrence",
+    "code_to_rating",
+    "context",
+    "corrected",
+    "disruption",
+    "distributions",
+    "joint",
+    "models",
+    "multiverse",
+    "power",
+    "scales",
+    "variance_shares",
+]
 
 
 def __dir__() -> list[str]:

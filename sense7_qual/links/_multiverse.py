@@ -131,10 +131,16 @@ def multiverse(
     decisions = pd.concat([people, *map(as_decisions, answered)], ignore_index=True)
     rated = _inputs.rated_units(decisions, units, rating, cluster, rating_range=rating_range)
     shared: dict[str, Any] = {
-        "rating": rating, "cluster": cluster, "rating_range": rating_range, "n_boot": n_boot,
-        "confidence_level": confidence_level, "seed": seed, "details": True,
-        "odds_ratios": bool({"mixed", "within"} & set(analyses)), "sensitivity": "gee" in analyses,
-    }  # fmt: skip
+        "rating": rating,
+        "cluster": cluster,
+        "rating_range": rating_range,
+        "n_boot": n_boot,
+        "confidence_level": confidence_level,
+        "seed": seed,
+        "details": True,
+        "odds_ratios": bool({"mixed", "within"} & set(analyses)),
+        "sensitivity": "gee" in analyses,
+    }
     codes = [str(code) for code in decisions["code"].unique()]
     every = pd.MultiIndex.from_product([codes, chosen], names=["code", "source"])
     tried: list[pd.DataFrame] = []

@@ -133,9 +133,19 @@ def power(
     check_arguments(power, locals())
     check_least(power, 1, n_simulations=n_simulations)
     study = _study(
-        rank_biserial, odds_ratio, prevalence, units_per_participant, icc, code_icc, sensitivity,
-        specificity, agreement, rating_shares, significance, between,
-    )  # fmt: skip
+        rank_biserial,
+        odds_ratio,
+        prevalence,
+        units_per_participant,
+        icc,
+        code_icc,
+        sensitivity,
+        specificity,
+        agreement,
+        rating_shares,
+        significance,
+        between,
+    )
     check_resampling("power", n_boot=n_simulations, confidence_level=1 - significance, seed=seed)
     if participants is None and target is not None:
         return POWER.frame(_until_enough(study, target, n_simulations, seed))

@@ -26,14 +26,18 @@ Row = dict[str, Any]
 
 _BASE: Final = "base"
 _OF_WHOLE: Final = {"analysis": "whole", "exclusion": "none", "effect": "rank_biserial"}
-_ARMS: Final = Contract("arms", ("variant", "unit_id", "code"), {
-    "variant, unit_id, code": Column("id"),
-    "wording": Column("string"),
-    "order": Column("integer"),
-    "verdict": Column("string"),
-    "reason": Column("string"),
-    "in_the_codebook, learned": Column("boolean"),
-})  # fmt: skip
+_ARMS: Final = Contract(
+    "arms",
+    ("variant", "unit_id", "code"),
+    {
+        "variant, unit_id, code": Column("id"),
+        "wording": Column("string"),
+        "order": Column("integer"),
+        "verdict": Column("string"),
+        "reason": Column("string"),
+        "in_the_codebook, learned": Column("boolean"),
+    },
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +174,13 @@ def _printed(whole: _Whole, confidence_level: float) -> Row:
     low, high = np.tanh(whole.pooled.interval(confidence_level))
     share = whole.pooled.between_share
     return row | {
-        "estimate": float(np.tanh(whole.pooled.estimate)), "low": float(low), "high": float(high),
-        "p": whole.pooled.p, "between_share": share, "reason": None,
-    }  # fmt: skip
+        "estimate": float(np.tanh(whole.pooled.estimate)),
+        "low": float(low),
+        "high": float(high),
+        "p": whole.pooled.p,
+        "between_share": share,
+        "reason": None,
+    }
 
 
 def _ranks(links: Sequence[Link]) -> tuple[list[RankEffect], Floats]:

@@ -119,15 +119,26 @@ def local_chat(
             f"local_chat: expected the package xllamacpp, which runs the model – found none – run: {_INSTALL}"
         )
     key, alias = secrets.token_hex(32), f"gguf-{digest[:16]}"
-    process, base_url = _started({
-        "weights": str(path.absolute()), "alias": alias, "key": key, "context": context,
-        "threads": threads or max((os.cpu_count() or 2) - 1, 1), "reproducible": reproducible,
-    })  # fmt: skip
+    process, base_url = _started(
+        {
+            "weights": str(path.absolute()),
+            "alias": alias,
+            "key": key,
+            "context": context,
+            "threads": threads or max((os.cpu_count() or 2) - 1, 1),
+            "reproducible": reproducible,
+        }
+    )
     identity = f"gguf sha256:{digest}" + (" reproducible" if reproducible else "")
     made = endpoint(
-        base_url=base_url, model=alias, api_key_env=None, timeout=timeout, max_retries=0,
-        parameters=parameters, identity=identity,
-    )  # fmt: skip
+        base_url=base_url,
+        model=alias,
+        api_key_env=None,
+        timeout=timeout,
+        max_retries=0,
+        parameters=parameters,
+        identity=identity,
+    )
     made = replace(made, destination="a model on this computer", key=key)
     weakref.finalize(made, _stop, process)
     replies = None if cache is None else ReplyCache(Path(cache))
@@ -138,9 +149,11 @@ def _started(settings: dict[str, Any]) -> tuple[subprocess.Popen[bytes], str]:
     """Return the process that serves a model, and its address, once the model is loaded."""
     process = subprocess.Popen(  # noqa: S603 - this interpreter, with the script above
         [sys.executable, "-P", "-c", _SERVE],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         env=os.environ | {"LLAMA_OFFLINE": "1"},
-    )  # fmt: skip
+    )
     to, told = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
     watch = threading.Timer(_SECONDS_TO_LOAD, process.kill)
     watch.daemon = True

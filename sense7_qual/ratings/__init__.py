@@ -25,9 +25,15 @@ from sense7_qual.ratings._judge import INSTRUCTIONS as INSTRUCTIONS, judge, judg
 from sense7_qual.ratings._results import COMPARISON as COMPARISON
 
 __all__ = [
-    "compare", "cross_validate", "evaluate", "evaluate_runs", "ground_truth", "judge", "judge_prompts",
+    "compare",
+    "cross_validate",
+    "evaluate",
+    "evaluate_runs",
+    "ground_truth",
+    "judge",
+    "judge_prompts",
     "ordinal_regression",
-]  # fmt: skip
+]
 
 
 def __dir__() -> list[str]:

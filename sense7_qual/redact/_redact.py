@@ -20,20 +20,29 @@ from sense7_qual.errors import TableError
 from sense7_qual.frames import require_column
 from sense7_qual.redact._patterns import KINDS, PLACEHOLDER, Names, identifiers_in, same
 
-FOUND: Final = Contract("found", ("unit_id", "column", "turn", "start"), {
-    "unit_id, column": text(),
-    "turn": count("from 0, in the column context; otherwise missing", missing=True),
-    "kind": text("of two kinds, the first in `KINDS` counts"),
-    "start, end": count("code points, half-open; no two overlap"),
-}, row="One row per identifier, in the order of the units. Missing texts hold none. It holds no text: see "
-       "`preview`")  # fmt: skip
+FOUND: Final = Contract(
+    "found",
+    ("unit_id", "column", "turn", "start"),
+    {
+        "unit_id, column": text(),
+        "turn": count("from 0, in the column context; otherwise missing", missing=True),
+        "kind": text("of two kinds, the first in `KINDS` counts"),
+        "start, end": count("code points, half-open; no two overlap"),
+    },
+    row="One row per identifier, in the order of the units. Missing texts hold none. It holds no text: see "
+    "`preview`",
+)
 
-REPLACEMENTS: Final = Contract("replacements", FOUND.key, {
-    **FOUND.columns,
-    "replacement": text("the pseudonym"),
-    "new_start, new_end": count("its place in the text as it is"),
-}, row="One row per replacement, in order; start and end in the text as it was. It holds no "
-       "identifier")  # fmt: skip
+REPLACEMENTS: Final = Contract(
+    "replacements",
+    FOUND.key,
+    {
+        **FOUND.columns,
+        "replacement": text("the pseudonym"),
+        "new_start, new_end": count("its place in the text as it is"),
+    },
+    row="One row per replacement, in order; start and end in the text as it was. It holds no identifier",
+)
 
 
 _TEXTS: Final = ("text", "context")

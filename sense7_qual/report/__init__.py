@@ -40,9 +40,17 @@ from sense7_qual.report._table import Table
 from sense7_qual.report._text import Text as Text
 
 __all__ = [
-    "Table", "ai_statement", "checklist", "deviations", "methods", "paper", "quote_candidates", "results",
-    "review", "tables",
-]  # fmt: skip
+    "Table",
+    "ai_statement",
+    "checklist",
+    "deviations",
+    "methods",
+    "paper",
+    "quote_candidates",
+    "results",
+    "review",
+    "tables",
+]
 
 
 def __dir__() -> list[str]:

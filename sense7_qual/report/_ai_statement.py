@@ -37,9 +37,11 @@ _SHOWN = {"finished": "once the coder had finished the text", "shown": "from the
 _ANSWERS = {
     "agreed": "matched a code that the coder had already applied",
     "withdrawn": "matched a code that the coder then removed",
-    "accepted": "{were} accepted on the words suggested", "edited": "{were} accepted on other words",
-    "rejected": "{were} rejected", "none": "{were} left unanswered",
-}  # fmt: skip
+    "accepted": "{were} accepted on the words suggested",
+    "edited": "{were} accepted on other words",
+    "rejected": "{were} rejected",
+    "none": "{were} left unanswered",
+}
 
 
 def ai_statement(
@@ -186,9 +188,10 @@ def _when(record: Record) -> Iterator[Sentence]:
         "Of {n} by people, as they are now, {without} made on texts for which the coder saw no suggestion, "
         "{before} before the coder saw one, and {after} afterwards.",
         n=plural(made.shape[0], "coding"),
-        without=plural(when.eq("without").sum(), "was", "were"), before=count(when.eq("before").sum()),
+        without=plural(when.eq("without").sum(), "was", "were"),
+        before=count(when.eq("before").sum()),
         after=count(when.eq("after").sum()),
-    )  # fmt: skip
+    )
 
 
 def _described(record: Record, models: Sequence[str]) -> bool:
@@ -217,9 +220,10 @@ def _suggested(record: Record) -> Iterator[Sentence]:
         )
     yield sentence(
         "Codes were suggested to coders{by} for {n}{withheld}.",
-        by=phrase(" by {models}", models=models) if names else (), n=plural(shown.sum(), "text"),
+        by=phrase(" by {models}", models=models) if names else (),
+        n=plural(shown.sum(), "text"),
         withheld=withheld,
-    )  # fmt: skip
+    )
     if len(given):
         yield from _answered(answers)
         if record.with_agreement:
@@ -235,12 +239,14 @@ def _answered(answers: Traced) -> Iterator[Sentence]:
         "{coders} shown {n}: {when}.",
         n=plural(answers.shape[0], "suggestion"),
         coders=plural(answers["coder"].nunique(), "coder was", "coders were"),
-        when=listed([
-            phrase("{n} {words}", n=count(when.eq(key).sum()), words=words)
-            for key, words in _SHOWN.items()
-            if when.eq(key).value.any()
-        ]),
-    )  # fmt: skip
+        when=listed(
+            [
+                phrase("{n} {words}", n=count(when.eq(key).sum()), words=words)
+                for key, words in _SHOWN.items()
+                if when.eq(key).value.any()
+            ]
+        ),
+    )
     there = [
         phrase(
             f"{{n}} {words}",
@@ -257,7 +263,7 @@ def _answered(answers: Traced) -> Iterator[Sentence]:
             "Of {n} that the coder had not coded before, {share}% were taken over.",
             n=plural(new.shape[0], "suggestion"),
             share=percent(new["answer"].isin(["accepted", "edited"]).mean()),
-        )  # fmt: skip
+        )
 
 
 def _themes(record: Record) -> Iterator[Sentence]:
@@ -269,19 +275,28 @@ def _themes(record: Record) -> Iterator[Sentence]:
     told = [name for name in ("model", "seed", "granularity") if name in parameters]
     if told:
         values = [
-            phrase("{name} {value}", name=name.replace("_", " "),
-                   value=named(runs.given(f'json.loads({runs.expression}[-1].text)["parameters"]["{name}"]',
-                                          parameters[name])))
+            phrase(
+                "{name} {value}",
+                name=name.replace("_", " "),
+                value=named(
+                    runs.given(
+                        f'json.loads({runs.expression}[-1].text)["parameters"]["{name}"]', parameters[name]
+                    )
+                ),
+            )
             for name in told
-        ]  # fmt: skip
+        ]
         settings = phrase(" ({values})", values=listed(values))
     yield sentence(
         "A topic model proposed themes, which were recorded {n}, {last}on {at}{settings}; people {changed}.",
-        last="last " if len(runs.value) > 1 else "", n=times(runs.how_many()), at=date(runs[-1].at),
+        last="last " if len(runs.value) > 1 else "",
+        n=times(runs.how_many()),
+        at=date(runs[-1].at),
         settings=settings,
-        changed=phrase("changed them in {n}", n=plural(edits.how_many(), "step")) if edits.value
+        changed=phrase("changed them in {n}", n=plural(edits.how_many(), "step"))
+        if edits.value
         else "left them as they were",
-    )  # fmt: skip
+    )
     by_model = record.store.proposals().query("origin.notna()", engine="python")
     drafted = by_model.query("origin.str.contains('language model')", engine="python")
     if len(by_model.value):
@@ -290,7 +305,7 @@ def _themes(record: Record) -> Iterator[Sentence]:
             "only when a person made it one.",
             n=plural(by_model.shape[0], "code was", "codes were"),
             drafted=plural(drafted.shape[0], "of them", "of them", none="none"),
-        )  # fmt: skip
+        )
 
 
 def _coders(record: Record, models: Sequence[str]) -> Iterator[Sentence]:
@@ -301,10 +316,13 @@ def _coders(record: Record, models: Sequence[str]) -> Iterator[Sentence]:
         yield from _asked(record)  # it may have decided nothing
         return
     each = [
-        phrase("“{name}” ({n})", name=name,
-               n=plural(decisions.query(f"coder == {name!r}")["unit_id"].nunique(), "text"))
+        phrase(
+            "“{name}” ({n})",
+            name=name,
+            n=plural(decisions.query(f"coder == {name!r}")["unit_id"].nunique(), "text"),
+        )
         for name in models
-    ]  # fmt: skip
+    ]
     yield sentence("Models also acted as coders: {each}.", each=listed(each))
     yield from _asked(record)
     independent = record.store.decisions(models=True)
@@ -320,9 +338,12 @@ def _coders(record: Record, models: Sequence[str]) -> Iterator[Sentence]:
 
 
 _DESCRIBED: Final = {
-    "model": "the model {value}", "destination": "asked at {value}", "wording": "with the wording {value}",
-    "plan": "plan {value}", "software": "by {value}",
-}  # fmt: skip
+    "model": "the model {value}",
+    "destination": "asked at {value}",
+    "wording": "with the wording {value}",
+    "plan": "plan {value}",
+    "software": "by {value}",
+}
 
 
 def _asked(record: Record) -> Iterator[Sentence]:
@@ -335,8 +356,9 @@ def _asked(record: Record) -> Iterator[Sentence]:
             for name, words in _DESCRIBED.items()
             if settings.get(name)
         ]
-        yield sentence("{coder}: {told}.", coder=f"“{act.coder}”",
-                       told=listed(told) if told else "no settings on record")  # fmt: skip
+        yield sentence(
+            "{coder}: {told}.", coder=f"“{act.coder}”", told=listed(told) if told else "no settings on record"
+        )
         yield from _prompts(described, settings, call)
         yield from _without_decision(described, settings, call)
         yield from _used(record, act.coder)
@@ -347,10 +369,13 @@ def _prompts(described: Traced, settings: Mapping[str, Any], call: str) -> Itera
     prompts = settings.get("prompts") or {}
     if prompts:
         each = [
-            phrase("{code} {prompt}", code=named(described.given(f"list({call}['prompts'])[{n}]", code)),
-                   prompt=named(described.given(f"{call}['prompts'][{code!r}]", prompt)))
+            phrase(
+                "{code} {prompt}",
+                code=named(described.given(f"list({call}['prompts'])[{n}]", code)),
+                prompt=named(described.given(f"{call}['prompts'][{code!r}]", prompt)),
+            )
             for n, (code, prompt) in enumerate(prompts.items())
-        ]  # fmt: skip
+        ]
         yield sentence("Each prompt asked about one code alone: {each}.", each=listed(each))
     variants = described.given(f"len({call}.get('variants') or [])", len(settings.get("variants") or []))
     if variants.value > 1:
@@ -370,13 +395,24 @@ def _without_decision(described: Traced, settings: Mapping[str, Any], call: str)
         share = phrase(" ({share}%)", share=percent(described.given(part, lost.value / n)))
     yield sentence(
         "{n} had no decision{share}{why}.",
-        n=plural(lost, "answer"), share=share,
-        why=phrase(": {reasons}", reasons=listed([
-            phrase("{n} – {words}", words=reason_words(why),
-                   n=count(described.given(f"{call}['missing'][{why!r}]", times_)))
-            for why, times_ in missing.items()
-        ])) if missing else "",
-    )  # fmt: skip
+        n=plural(lost, "answer"),
+        share=share,
+        why=phrase(
+            ": {reasons}",
+            reasons=listed(
+                [
+                    phrase(
+                        "{n} – {words}",
+                        words=reason_words(why),
+                        n=count(described.given(f"{call}['missing'][{why!r}]", times_)),
+                    )
+                    for why, times_ in missing.items()
+                ]
+            ),
+        )
+        if missing
+        else "",
+    )
 
 
 def _used(record: Record, coder: str) -> Iterator[Sentence]:
@@ -393,12 +429,15 @@ def _used(record: Record, coder: str) -> Iterator[Sentence]:
 
 def _between(rows: Traced, *, people: bool) -> Sentence:
     what = (
-        "Among people, Krippendorff's alpha was" if people
+        "Among people, Krippendorff's alpha was"
+        if people
         else "Between people and models, cross-kappa (Wong, Paritosh & Aroyo, 2021) was"
-    )  # fmt: skip
+    )
     estimate = rows["estimate"]
     return sentence(
         "{what} between {low} and {high} across codes (median {median}).",
-        what=what, low=coefficient(estimate.min()), high=coefficient(estimate.max()),
+        what=what,
+        low=coefficient(estimate.min()),
+        high=coefficient(estimate.max()),
         median=coefficient(estimate.median()),
-    )  # fmt: skip
+    )

@@ -172,8 +172,11 @@ def _sample(record: Record) -> Iterator[Sentence]:
 
 def _limits(record: Record) -> Iterator[Sentence]:
     """Yield the points that a reviewer will see in the record."""
-    seen = record["report"].review(record.store, with_agreement=record.with_agreement, n_boot=record.n_boot,
-                                   seed=record.seed).frame["seen"]  # fmt: skip
+    seen = (
+        record["report"]
+        .review(record.store, with_agreement=record.with_agreement, n_boot=record.n_boot, seed=record.seed)
+        .frame["seen"]
+    )
     for place in range(len(seen.value)):
         yield sentence("{seen}", seen=named(seen.iloc[place]))
 
@@ -205,90 +208,163 @@ _COREQ: Final = (
     Item("19", "Recording", "How were the data recorded?"),
     Item("20", "Field notes", "Were notes taken while data were collected?"),
     Item("21", "Duration", "How long did sessions take?"),
-    Item("22", "Saturation", "Was saturation an aim, and is it one that fits the approach?",
-         with_agreement=(findings.saturation_method, findings.saturation_found)),
+    Item(
+        "22",
+        "Saturation",
+        "Was saturation an aim, and is it one that fits the approach?",
+        with_agreement=(findings.saturation_method, findings.saturation_found),
+    ),
     Item("23", "Return of transcripts", "Did participants see and correct their texts?"),
     Item("24", "Number of coders", "", (material.coding,)),
     Item("25", "Coding tree", "", (material.codebook,), without=(findings.themes_recorded,)),
-    Item("26", "Where themes came from", "Which came from theory, and how were the others found?",
-         (material.origins, findings.themes_recorded)),
+    Item(
+        "26",
+        "Where themes came from",
+        "Which came from theory, and how were the others found?",
+        (material.origins, findings.themes_recorded),
+    ),
     Item("27", "Software", "", (material.software,)),
     Item("28", "Participants' feedback", "Did participants comment on the findings?"),
     Item("29", "Quotations with participant's number", "Which quotations are printed?", (_quotations,)),
-    Item("30", "Data and findings consistent", "Does every claim have its quotation or number?",
-         with_agreement=(coders.settled,)),
-    Item("31", "Major themes", "What are they, in words?", with_agreement=(findings.frequencies,),
-         without=(findings.applied_codes,)),
+    Item(
+        "30",
+        "Data and findings consistent",
+        "Does every claim have its quotation or number?",
+        with_agreement=(coders.settled,),
+    ),
+    Item(
+        "31",
+        "Major themes",
+        "What are they, in words?",
+        with_agreement=(findings.frequencies,),
+        without=(findings.applied_codes,),
+    ),
     Item("32", "Minor themes and diverse cases", "Which cases speak against the findings?"),
-)  # fmt: skip
+)
 _SRQR: Final = (
     Item("1", "Title", "Does the title name the topic and the approach?"),
     Item("2", "Abstract", "Does it give background, purpose, methods, results and conclusions?"),
     Item("3", "Problem", "What is studied, and what is known about it?"),
     Item("4", "Purpose or research question", "What is the question?"),
     Item("5", "Approach and paradigm", "Which approach and paradigm, and why?"),
-    Item("6", "Researchers and reflexivity", "Who are the researchers, and what do they bring?",
-         (material.memos,)),
+    Item(
+        "6",
+        "Researchers and reflexivity",
+        "Who are the researchers, and what do they bring?",
+        (material.memos,),
+    ),
     Item("7", "Context", "What was the setting, and which parts of it matter?"),
-    Item("8", "Sampling", "How and why were participants selected, and when was it enough?",
-         with_agreement=(findings.saturation_method, findings.saturation_found)),
-    Item("9", "Ethics", "Which board approved it, what did participants consent to, how are data kept?",
-         (material.redaction,)),
+    Item(
+        "8",
+        "Sampling",
+        "How and why were participants selected, and when was it enough?",
+        with_agreement=(findings.saturation_method, findings.saturation_found),
+    ),
+    Item(
+        "9",
+        "Ethics",
+        "Which board approved it, what did participants consent to, how are data kept?",
+        (material.redaction,),
+    ),
     Item("10", "Data collection", "Which data, when, how, and what changed on the way?"),
     Item("11", "Instruments", "Which guides, prompts and questionnaires?"),
     Item("12", "Units of study", "Which characteristics of participants matter?", (material.material,)),
-    Item("13", "Data processing", "How were texts transcribed and checked?",
-         (material.redaction, material.blinding)),
-    Item("14", "Data analysis", "", (material.codebook, material.coding),
-         without=(findings.themes_recorded,)),
-    Item("15", "Trustworthiness", "Were other sources or participants consulted?", (_trail,),
-         with_agreement=(coders.agreement_method, coders.settling)),
-    Item("16", "Synthesis and interpretation", "What do the codes mean together?",
-         with_agreement=(findings.frequencies,), without=(findings.applied_codes,)),
+    Item(
+        "13",
+        "Data processing",
+        "How were texts transcribed and checked?",
+        (material.redaction, material.blinding),
+    ),
+    Item(
+        "14", "Data analysis", "", (material.codebook, material.coding), without=(findings.themes_recorded,)
+    ),
+    Item(
+        "15",
+        "Trustworthiness",
+        "Were other sources or participants consulted?",
+        (_trail,),
+        with_agreement=(coders.agreement_method, coders.settling),
+    ),
+    Item(
+        "16",
+        "Synthesis and interpretation",
+        "What do the codes mean together?",
+        with_agreement=(findings.frequencies,),
+        without=(findings.applied_codes,),
+    ),
     Item("17", "Links to data", "Which quotations show each finding?", (_quotations,)),
     Item("18", "Integration with prior work", "How do the findings relate to what was known?"),
     Item("19", "Limitations", "What limits trust and transfer?", (_limits,)),
     Item("20", "Conflicts of interest", "Are there any?"),
     Item("21", "Funding", "Who paid, and what did they decide?"),
-)  # fmt: skip
+)
 _RTARG: Final = (
     Item("–", "Question and purpose", "Is the question one that themes of meaning can answer?"),
-    Item("–", "Why reflexive thematic analysis", "Why this approach, and which orientation to it (inductive, "
-         "latent, critical …)?"),
+    Item(
+        "–",
+        "Why reflexive thematic analysis",
+        "Why this approach, and which orientation to it (inductive, latent, critical …)?",
+    ),
     Item("–", "Theory", "Which view of knowledge and language underlies the reading?"),
     Item("–", "Who the researchers are", "From which position do they read, and what did it shape?"),
     Item("–", "Data set", "Why are these texts rich enough for the question?", (material.material,)),
-    Item("–", "Selection, without saturation", "How were participants chosen, and why was the data set "
-         "judged sufficient, if not by saturation?"),
+    Item(
+        "–",
+        "Selection, without saturation",
+        "How were participants chosen, and why was the data set judged sufficient, if not by saturation?",
+    ),
     Item("–", "Ethics", "Which approval and consent; how are people protected?", (material.redaction,)),
-    Item("–", "Analysis as it was done", "What was done at each stage, in your own words "
-         "and not as a list of phases?", (material.coding,), without=(findings.themes_recorded,)),
+    Item(
+        "–",
+        "Analysis as it was done",
+        "What was done at each stage, in your own words and not as a list of phases?",
+        (material.coding,),
+        without=(findings.themes_recorded,),
+    ),
     Item("–", "Coding as it moved", "What led from one version to the next?", (material.codebook,)),
     Item("–", "Reflexive practice", "How did notes and talks change the reading?", (material.memos,)),
-    Item("–", "Quality practices that fit", "Which practices were chosen, and do they fit the approach?",
-         (material.software,)),
-    Item("–", "Use of tools and AI", "What was left to a tool, and what was judged by a person?",
-         (ai_used,)),
-    Item("–", "Overview of themes", "What are the themes, and how do they relate to each other?",
-         (findings.themes_recorded,)),
+    Item(
+        "–",
+        "Quality practices that fit",
+        "Which practices were chosen, and do they fit the approach?",
+        (material.software,),
+    ),
+    Item("–", "Use of tools and AI", "What was left to a tool, and what was judged by a person?", (ai_used,)),
+    Item(
+        "–",
+        "Overview of themes",
+        "What are the themes, and how do they relate to each other?",
+        (findings.themes_recorded,),
+    ),
     Item("–", "Themes, not topics", "Does each theme have one central idea, expressed in its name?"),
-    Item("–", "Extracts and interpretation", "Do extracts come from across the data set, each read and not "
-         "only shown?", (_quotations,)),
+    Item(
+        "–",
+        "Extracts and interpretation",
+        "Do extracts come from across the data set, each read and not only shown?",
+        (_quotations,),
+    ),
     Item("–", "No counting for its own sake", "Where numbers are given, what do they add?"),
     Item("–", "Conclusion across themes", "What do the themes say together, beyond a summary?"),
     Item("–", "Transfer and limits", "To whom may it speak, and what limits it, on its own terms?"),
-)  # fmt: skip
+)
 
 GUIDELINES: Final[Mapping[str, Guideline]] = {
     "coreq": Guideline(
-        "COREQ", "Tong, Sainsbury & Craig (2007), International Journal for Quality in Health Care 19, "
-        "349–357: 32 items for interviews and focus groups.", _COREQ),
+        "COREQ",
+        "Tong, Sainsbury & Craig (2007), International Journal for Quality in Health Care 19, "
+        "349–357: 32 items for interviews and focus groups.",
+        _COREQ,
+    ),
     "srqr": Guideline(
-        "SRQR", "O'Brien, Harris, Beckman, Reed & Cook (2014), Academic Medicine 89, 1245–1251: 21 items.",
-        _SRQR),
+        "SRQR",
+        "O'Brien, Harris, Beckman, Reed & Cook (2014), Academic Medicine 89, 1245–1251: 21 items.",
+        _SRQR,
+    ),
     "rtarg": Guideline(
-        "RTARG", "After Braun & Clarke (2024), Palliative Medicine 38, 608–616, Reflexive Thematic Analysis "
+        "RTARG",
+        "After Braun & Clarke (2024), Palliative Medicine 38, 608–616, Reflexive Thematic Analysis "
         "Reporting Guidelines. RTARG is prose and numbers nothing: these rows and their order are ours.",
-        _RTARG),
-}  # fmt: skip
+        _RTARG,
+    ),
+}
 """Each guideline by its name."""

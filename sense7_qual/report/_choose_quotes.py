@@ -113,9 +113,12 @@ def by_rating(drawn: Sequence[Passage]) -> pd.DataFrame:
     ordered = sorted(
         drawn,
         key=lambda one: (
-            places[one["code"]], one["role"] == "disconfirms", pd.isna(one["rating"]), one["rating"]
+            places[one["code"]],
+            one["role"] == "disconfirms",
+            pd.isna(one["rating"]),
+            one["rating"],
         ),
-    )  # fmt: skip
+    )
     return pd.DataFrame(ordered, columns=[*CANDIDATES.columns, "quote"])
 
 
@@ -184,10 +187,12 @@ class _Draw:
         """Return those that may be taken as a case against the code: of participants who are not quoted."""
         quoted = {participant_of(one) for one in self._chosen}
         return [
-            one for one in self._shuffled
-            if one["role"] and participant_of(one) not in quoted
+            one
+            for one in self._shuffled
+            if one["role"]
+            and participant_of(one) not in quoted
             and (most is None or used[participant_of(one)] < most)
-        ]  # fmt: skip
+        ]
 
     def take_against(self, passage: Passage | None, used: Counter[tuple[str, str]]) -> None:
         """Take the case that speaks against the code, where there is one."""
@@ -313,9 +318,10 @@ def _against_the_trend(
 ) -> _Ranked:
     having = [unit_id for unit_id, verdict in here.items() if verdict.applies]
     lacking = [
-        unit_id for unit_id, verdict in here.items()
+        unit_id
+        for unit_id, verdict in here.items()
         if verdict.settled is False or (verdict.settled is None and not verdict.n_applied)
-    ]  # fmt: skip
+    ]
     with_it, without = (_mean(ratings.reindex(ids)) for ids in (having, lacking))
     side = np.sign(with_it - without)
     if np.isnan(side) or side == 0:
@@ -336,21 +342,26 @@ def _mean(values: pd.Series) -> float:
     return float(known.mean()) if len(known) else float("nan")
 
 
-CANDIDATES: Final = Contract("candidates", ("code", "unit_id", "start", "end"), {
-    "code, unit_id": text(),
-    "start, end": count("code points; missing for a whole unit", missing=True),
-    "case_id": text(missing=True),
-    "rating": Column("number", "missing where not given"),
-    "coders": text('all who applied the code to the unit, joined by ", "'),
-    "role": text('"shows" or "disconfirms" the code; empty where it is not to be drawn'),
-    "identifies": text(
-        'kinds of identifier found in it, joined by ", "; empty: none; missing: not looked for',
-        missing=True),
-    "drawn": flag(),
-    "why": text("why it was drawn, or why it cannot be; empty: others were"),
-    **BASIS,
-}, row="One row per passage, without its words, by code as in the codebook, the drawn ones "
-       "first")  # fmt: skip
+CANDIDATES: Final = Contract(
+    "candidates",
+    ("code", "unit_id", "start", "end"),
+    {
+        "code, unit_id": text(),
+        "start, end": count("code points; missing for a whole unit", missing=True),
+        "case_id": text(missing=True),
+        "rating": Column("number", "missing where not given"),
+        "coders": text('all who applied the code to the unit, joined by ", "'),
+        "role": text('"shows" or "disconfirms" the code; empty where it is not to be drawn'),
+        "identifies": text(
+            'kinds of identifier found in it, joined by ", "; empty: none; missing: not looked for',
+            missing=True,
+        ),
+        "drawn": flag(),
+        "why": text("why it was drawn, or why it cannot be; empty: others were"),
+        **BASIS,
+    },
+    row="One row per passage, without its words, by code as in the codebook, the drawn ones first",
+)
 
 
 @rests_on("decisions")
@@ -444,8 +455,16 @@ def quote_candidates(
     """
     check_arguments(quote_candidates, locals())
     passages = _choose_quotes.candidates(
-        codings, units, codebook=codebook, per_code=per_code, per_participant=per_participant, rating=rating,
-        decisions=decisions, quotes=quotes, names=names, seed=seed,
+        codings,
+        units,
+        codebook=codebook,
+        per_code=per_code,
+        per_participant=per_participant,
+        rating=rating,
+        decisions=decisions,
+        quotes=quotes,
+        names=names,
+        seed=seed,
         screened=screened,
-    )  # fmt: skip
+    )
     return CANDIDATES.frame(passages)

@@ -61,14 +61,18 @@ def _registered_late(done: Done) -> Iterator[Deviation]:
     if begun is not None and at > begun:
         n = sum(act.kind == "finish" and act.at < at for act in done.coding)
         yield Deviation(
-            kind="registered_late", n=n, planned="Registered before coding.",
+            kind="registered_late",
+            n=n,
+            planned="Registered before coding.",
             done=f"Registered {minute(at)}, when {counted(n, *_CODINGS)} had been finished.",
-        )  # fmt: skip
+        )
     if not done.registered_before_unblinding:
         yield Deviation(
-            kind="registered_after_unblinding", n=1, planned="Registered before anything was unblinded.",
+            kind="registered_after_unblinding",
+            n=1,
+            planned="Registered before anything was unblinded.",
             done=f"Registered {minute(at)}, after round “{_unblinded_round(done)}” was unblinded.",
-        )  # fmt: skip
+        )
 
 
 def _unblinded_round(done: Done) -> str:
@@ -79,13 +83,16 @@ def _amended(done: Done) -> Iterator[Deviation]:
     place = done.registered.index(done.counted)
     for before, after in zip(done.registered[place:], done.registered[place + 1 :], strict=False):
         changed = [
-            one.name for one in fields(AnalysisPlan)
+            one.name
+            for one in fields(AnalysisPlan)
             if getattr(before.plan, one.name) != getattr(after.plan, one.name)
-        ]  # fmt: skip
+        ]
         yield Deviation(
-            kind="amended", n=len(changed), planned="One plan.",
+            kind="amended",
+            n=len(changed),
+            planned="One plan.",
             done=f"Amended {minute(after.at)}, after coding had begun: {', '.join(changed)}.",
-        )  # fmt: skip
+        )
 
 
 def _amounts(done: Done) -> Iterator[Deviation]:
@@ -95,9 +102,11 @@ def _amounts(done: Done) -> Iterator[Deviation]:
     ):
         if planned is not None and n != planned:
             yield Deviation(
-                kind=f"{'fewer' if n < planned else 'more'}_{what}s", n=abs(n - planned),
-                planned=f"{counted(planned, what)}.", done=f"{were(n, what)} coded.",
-            )  # fmt: skip
+                kind=f"{'fewer' if n < planned else 'more'}_{what}s",
+                n=abs(n - planned),
+                planned=f"{counted(planned, what)}.",
+                done=f"{were(n, what)} coded.",
+            )
 
 
 def _double_coded(done: Done) -> Iterator[Deviation]:
@@ -105,10 +114,11 @@ def _double_coded(done: Done) -> Iterator[Deviation]:
     if share is not None and n < math.floor(share * total):
         seen = f" ({percent(n / total)}%)" if total else ""
         yield Deviation(
-            kind="fewer_double_coded", n=math.floor(share * total) - n,
+            kind="fewer_double_coded",
+            n=math.floor(share * total) - n,
             planned=f"{percent(share)}% of the texts coded by two or more, independently.",
             done=f"{n:,} of {counted(total, 'text')}{seen}.",
-        )  # fmt: skip
+        )
 
 
 def _repeated(done: Done) -> Iterator[Deviation]:
@@ -117,9 +127,11 @@ def _repeated(done: Done) -> Iterator[Deviation]:
     n = int((rounds_of > 1).groupby(level="unit_id").any().sum()) if len(rounds_of) else 0
     if planned is not None and n < planned:
         yield Deviation(
-            kind="fewer_repeated", n=planned - n,
-            planned=f"{counted(planned, 'text')} coded twice by the same coder.", done=f"{were(n, 'text')}.",
-        )  # fmt: skip
+            kind="fewer_repeated",
+            n=planned - n,
+            planned=f"{counted(planned, 'text')} coded twice by the same coder.",
+            done=f"{were(n, 'text')}.",
+        )
 
 
 def _people(done: Done) -> Iterator[Deviation]:
@@ -145,11 +157,19 @@ def _named(planned: tuple[str, ...], seen: set[str], what: str, verb: str) -> It
         return
     listed = f"{what.capitalize()}s {', '.join(planned)}."
     if added := sorted(seen - set(planned)):
-        yield Deviation(kind=f"{what}_added", n=len(added), planned=listed,
-                        done=f"In addition, {', '.join(added)} {verb}.")  # fmt: skip
+        yield Deviation(
+            kind=f"{what}_added",
+            n=len(added),
+            planned=listed,
+            done=f"In addition, {', '.join(added)} {verb}.",
+        )
     if missing := [name for name in planned if name not in seen]:
-        yield Deviation(kind=f"{what}_missing", n=len(missing), planned=listed,
-                        done=f"No {what} {verb} under the name {', '.join(missing)}.")  # fmt: skip
+        yield Deviation(
+            kind=f"{what}_missing",
+            n=len(missing),
+            planned=listed,
+            done=f"No {what} {verb} under the name {', '.join(missing)}.",
+        )
 
 
 _OF_CODES: Final = {
@@ -170,8 +190,12 @@ def _codes(done: Done) -> Iterator[Deviation]:
         codes = list(dict.fromkeys(change.code for change in changed if change.kind in of_kinds))
         if codes:
             verb = f"{kind.removeprefix('codes_').replace('_', ' ').capitalize()}"
-            yield Deviation(kind=kind, n=len(codes), planned="The codebook as it was registered.",
-                            done=f"{verb}: {done.facts.labels(codes)}.")  # fmt: skip
+            yield Deviation(
+                kind=kind,
+                n=len(codes),
+                planned="The codebook as it was registered.",
+                done=f"{verb}: {done.facts.labels(codes)}.",
+            )
 
 
 def _level(done: Done) -> Iterator[Deviation]:
@@ -181,9 +205,11 @@ def _level(done: Done) -> Iterator[Deviation]:
         names = {"unit": "whole texts", "span": "words of texts"}
         other = names["span" if planned == "unit" else "unit"]
         yield Deviation(
-            kind="level", n=n, planned=f"Codes on {names[planned]}.",
+            kind="level",
+            n=n,
+            planned=f"Codes on {names[planned]}.",
             done=f"Of {counted(len(on_words), 'coding')}, {n:,} {'is' if n == 1 else 'are'} on {other}.",
-        )  # fmt: skip
+        )
 
 
 def _blind(done: Done) -> Iterator[Deviation]:
@@ -197,11 +223,12 @@ def _blind(done: Done) -> Iterator[Deviation]:
         n = sum(done.facts.first_finished.get(key, "~") > since for key in due)
         if n:
             yield Deviation(
-                kind="unblinded_early", n=n,
+                kind="unblinded_early",
+                n=n,
                 planned="A round is unblinded once all its coders have finished.",
                 done=f"Round “{one.name}” was unblinded while {n:,} of {counted(len(due), 'coding')} "
                 f"{'was' if n == 1 else 'were'} open.",
-            )  # fmt: skip
+            )
 
 
 def _options(done: Done) -> Iterator[Deviation]:
@@ -210,9 +237,11 @@ def _options(done: Done) -> Iterator[Deviation]:
         if planned is not None and others:
             name = {"new_codes": "new codes", "rating": "rating next to the text"}[option]
             yield Deviation(
-                kind=f"{option}_otherwise", n=len(others), planned=f"{name.capitalize()}: {planned}.",
+                kind=f"{option}_otherwise",
+                n=len(others),
+                planned=f"{name.capitalize()}: {planned}.",
                 done=f"While texts were coded: {' and '.join(others)}.",
-            )  # fmt: skip
+            )
 
 
 def _values(done: Done, option: str) -> list[str]:
@@ -235,16 +264,24 @@ def _suggestions(done: Done) -> Iterator[Deviation]:
     shown = Counter(
         suggested.when
         for act in done.facts.acts
-        if act.kind == "show_suggestions" and act.text is not None
+        if act.kind == "show_suggestions"
+        and act.text is not None
         and not (suggested := Suggested.from_text(act.text)).withheld
-    )  # fmt: skip
+    )
     n = sum(shown.values()) - (shown[planned] if planned else 0)
-    names = {"never": "No suggestions.", "finished": "Suggestions once a text is finished.",
-             "shown": "Suggestions from the start."}  # fmt: skip
+    names = {
+        "never": "No suggestions.",
+        "finished": "Suggestions once a text is finished.",
+        "shown": "Suggestions from the start.",
+    }
     if planned is not None and n:
         seen = ", ".join(f"{number:,} {when}" for when, number in sorted(shown.items()))
-        yield Deviation(kind="suggestions_otherwise", n=n, planned=names[planned],
-                        done=f"Codings of a text with suggestions: {seen}.")  # fmt: skip
+        yield Deviation(
+            kind="suggestions_otherwise",
+            n=n,
+            planned=names[planned],
+            done=f"Codings of a text with suggestions: {seen}.",
+        )
     if planned in ("finished", "shown") and not shown and done.coding:
         yield Deviation(kind="suggestions_missing", n=1, planned=names[planned], done="None were shown.")
 
@@ -260,8 +297,12 @@ def _models(done: Done) -> Iterator[Deviation]:
         others = sorted(seen - set(planned))
         if planned and others:
             named = f"{what.capitalize()}: {', '.join(planned)}."
-            yield Deviation(kind=f"{what}_changed", n=len(others), planned=named,
-                            done=f"Others on record: {', '.join(others)}.")  # fmt: skip
+            yield Deviation(
+                kind=f"{what}_changed",
+                n=len(others),
+                planned=named,
+                done=f"Others on record: {', '.join(others)}.",
+            )
 
 
 def _switches(done: Done) -> Iterator[Deviation]:
@@ -310,8 +351,12 @@ def _late(done: Done) -> Iterator[Deviation]:
     days = [str(act.at)[:10] for act in done.coding if act.kind == "finish"]
     n = sum(day > until for day in days)
     if n:
-        yield Deviation(kind="coded_late", n=n, planned=f"Coded until {until}.",
-                        done=f"{were(n, *_CODINGS)} finished later.")  # fmt: skip
+        yield Deviation(
+            kind="coded_late",
+            n=n,
+            planned=f"Coded until {until}.",
+            done=f"{were(n, *_CODINGS)} finished later.",
+        )
 
 
 def _alpha(done: Done) -> Iterator[Deviation]:
@@ -320,21 +365,44 @@ def _alpha(done: Done) -> Iterator[Deviation]:
         return
     planned = f"Alpha of {coefficient(least, 2)} or more."
     if not done.facts.double:
-        yield Deviation(kind="alpha_missed", n=len(done.facts.codebook.codable), planned=planned,
-                        done="No text was coded by two or more, so alpha is not defined.")  # fmt: skip
+        yield Deviation(
+            kind="alpha_missed",
+            n=len(done.facts.codebook.codable),
+            planned=planned,
+            done="No text was coded by two or more, so alpha is not defined.",
+        )
         return
     rows = done.facts.alphas
     below = rows.loc[rows["alpha"] < least, "code"].tolist()
     if below:
         worst = coefficient(rows["alpha"].min(), 2)
-        yield Deviation(kind="alpha_missed", n=len(below), planned=planned,
-                        done=f"Below that: {done.facts.labels(below)} (lowest {worst}).")  # fmt: skip
+        yield Deviation(
+            kind="alpha_missed",
+            n=len(below),
+            planned=planned,
+            done=f"Below that: {done.facts.labels(below)} (lowest {worst}).",
+        )
 
 
 CHECKS: Final[tuple[Callable[[Done], Iterator[Deviation]], ...]] = (
-    _registered_late, _amended, _amounts, _double_coded, _repeated, _people, _rounds, _codes, _level, _blind,
-    _options, _suggestions, _models, _switches, _settled, _late, _alpha,
-)  # fmt: skip
+    _registered_late,
+    _amended,
+    _amounts,
+    _double_coded,
+    _repeated,
+    _people,
+    _rounds,
+    _codes,
+    _level,
+    _blind,
+    _options,
+    _suggestions,
+    _models,
+    _switches,
+    _settled,
+    _late,
+    _alpha,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -447,23 +515,38 @@ def _registered(done: Done) -> str:
 
 #: What each field of a plan is called in print; a law holds that none is missing.
 FIELDS: Final[Mapping[str, str]] = {
-    "question": "Research question", "hypotheses": "Hypotheses", "coders": "Coders", "rounds": "Rounds",
-    "n_units": "Number of texts", "n_participants": "Number of participants",
-    "double_coded": "Share of texts coded by two or more", "n_repeated": "Texts coded twice by one coder",
-    "level": "Codes put on (unit: whole texts; span: words of texts)", "codebook": "Codebook fixed or open",
-    "blind": "Rounds unblinded only once finished", "new_codes": "New codes",
-    "rating_shown": "Rating next to the text", "suggestions": "Suggestions of a model",
-    "models": "Models that code", "prompts": "Prompts",
-    "themes": "Use of a topic model", "discussion": "Discussion", "settled_by": "Disagreements settled by",
-    "coding_until": "Last day of coding", "with_agreement": "Agreement as part of the argument",
-    "min_alpha": "Alpha that each code should reach", "rating": "Rating that codes are linked to",
-    "cluster": "Participants", "conditions": "Conditions that codes are compared by",
+    "question": "Research question",
+    "hypotheses": "Hypotheses",
+    "coders": "Coders",
+    "rounds": "Rounds",
+    "n_units": "Number of texts",
+    "n_participants": "Number of participants",
+    "double_coded": "Share of texts coded by two or more",
+    "n_repeated": "Texts coded twice by one coder",
+    "level": "Codes put on (unit: whole texts; span: words of texts)",
+    "codebook": "Codebook fixed or open",
+    "blind": "Rounds unblinded only once finished",
+    "new_codes": "New codes",
+    "rating_shown": "Rating next to the text",
+    "suggestions": "Suggestions of a model",
+    "models": "Models that code",
+    "prompts": "Prompts",
+    "themes": "Use of a topic model",
+    "discussion": "Discussion",
+    "settled_by": "Disagreements settled by",
+    "coding_until": "Last day of coding",
+    "with_agreement": "Agreement as part of the argument",
+    "min_alpha": "Alpha that each code should reach",
+    "rating": "Rating that codes are linked to",
+    "cluster": "Participants",
+    "conditions": "Conditions that codes are compared by",
     "adjust": "Adjustment of p (bh: over the codes; max-t: over codes and sources)",
     "equivalence": "Largest link that would not matter",
     "hypothesis": "Links within participants or between them",
-    "n_boot": "Bootstrap resamples", "seed": "Seed of the intervals",
+    "n_boot": "Bootstrap resamples",
+    "seed": "Seed of the intervals",
     "answers": "Answers in the form",
-}  # fmt: skip
+}
 #: Of these a plan that says nothing says none: what the analysis adds was not planned.
 _NONE_PLANNED: Final = ("hypotheses", "rating", "equivalence", "conditions")
 #: Of these an analysis that says nothing has none.
@@ -489,9 +572,11 @@ def of_analysis(registered: AnalysisPlan, analysed: AnalysisPlan) -> Iterator[De
         if planned != done and not was_open and not is_open:
             name = FIELDS[one.name]
             yield Deviation(
-                kind=f"analysed_{one.name}", n=1, planned=f"{name}: {_printed(one.name, planned)}.",
+                kind=f"analysed_{one.name}",
+                n=1,
+                planned=f"{name}: {_printed(one.name, planned)}.",
                 done=f"Analysed: {_printed(one.name, done)}.",
-            )  # fmt: skip
+            )
 
 
 def _otherwise(planned: Mapping[str, str], done: Mapping[str, str]) -> tuple[Sequence[str], Sequence[str]]:

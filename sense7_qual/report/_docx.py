@@ -291,8 +291,13 @@ def _borders(table: Any) -> None:
 
     table._tbl.tblPr.insert_element_before(
         rules(table, ("top", "bottom"), "w:tblBorders"),
-        "w:shd", "w:tblLayout", "w:tblCellMar", "w:tblLook", "w:tblCaption", "w:tblDescription",
-    )  # fmt: skip
+        "w:shd",
+        "w:tblLayout",
+        "w:tblCellMar",
+        "w:tblLook",
+        "w:tblCaption",
+        "w:tblDescription",
+    )
     for cell in table.rows[0].cells:
         cell._tc.get_or_add_tcPr().insert_element_before(
             rules(cell, ("bottom",), "w:tcBorders"), "w:shd", "w:noWrap", "w:tcMar", "w:vAlign"

@@ -236,12 +236,23 @@ _PARTS: Final = re.compile(rf"\w{{1,{_LONGEST}}}\W*|\W+")
 _WIDTHS: Final = {
     letter: width
     for width, letters in {
-        300: ",.il|", 350: " !'-:;[]`fj\xa0", 400: "()Ist", 450: "cerz", 500: "$*/0123456789?\\_ago{}–•",
-        550: "Jvxy~", 600: '"S^bdhknpqu', 700: "EFLPZ", 750: "ABCNRTUVXYw", 800: "+<=>DGHKOQ−≤≥",
-        850: "#&m", 950: "@M", 1000: "%—…", 1050: "W",
+        300: ",.il|",
+        350: " !'-:;[]`fj\xa0",
+        400: "()Ist",
+        450: "cerz",
+        500: "$*/0123456789?\\_ago{}–•",
+        550: "Jvxy~",
+        600: '"S^bdhknpqu',
+        700: "EFLPZ",
+        750: "ABCNRTUVXYw",
+        800: "+<=>DGHKOQ−≤≥",
+        850: "#&m",
+        950: "@M",
+        1000: "%—…",
+        1050: "W",
     }.items()
     for letter in letters
-}  # fmt: skip
+}
 _OTHER: Final = 800
 
 

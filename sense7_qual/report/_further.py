@@ -79,10 +79,13 @@ def _rows_of_odds(name: str, result: pd.DataFrame, digits: int) -> Iterator[Row]
         of_all = pd.isna(row["split"])
         what = f"Odds ratio, {row['model']} model" if of_all else f"… of {row['split']} or more"
         yield (
-            what, f"{name}, {row['predictor']}", row["n"] if of_all else row["n_above"],
+            what,
+            f"{name}, {row['predictor']}",
+            row["n"] if of_all else row["n_above"],
             _present.number(row["odds_ratio"], digits),
-            _present.number_interval(row["low"], row["high"], digits), _present.p_value(row["p"]),
-        )  # fmt: skip
+            _present.number_interval(row["low"], row["high"], digits),
+            _present.p_value(row["p"]),
+        )
         if of_all:
             proportional = _present.p_value(row["p_proportional"])
             yield "… the same at all splits", f"{name}, {row['predictor']}", row["n"], "", "", proportional
@@ -115,53 +118,58 @@ def _to_coders(name: str, result: TrueCodes) -> Iterator[Objection]:
     if len(sharing):
         pairs = [f"{row.coder_a} and {row.coder_b} ({row.code})" for row in sharing.itertuples()]
         yield Objection(
-            kind="shared_errors", n=len(sharing),
+            kind="shared_errors",
+            n=len(sharing),
             seen=f"“{name}”: these coders agree more often than independent errors allow: "
             f"{'; '.join(pairs[:3])}.",
             why="The model of Dawid and Skene takes errors that coders share for true.",
             answer="Report the uncorrected link (links.code_to_rating) first, and the residuals.",
-        )  # fmt: skip
+        )
 
 
 def _to_test(name: str, result: AlternativeAnnotatorTest) -> Iterator[Objection]:
     if result.humans["n_clusters"].isna().all():
         yield Objection(
-            kind="further_unclustered", n=int(result.results["n_units"].max()),
+            kind="further_unclustered",
+            n=int(result.results["n_units"].max()),
             seen=f"The alternative annotator test of “{name}” takes texts as independent.",
             why="A model that fails on some participants then passes more often than it should.",
             answer="Pass the participants (agreement.diagnosis.alternative_annotator_test(…, cluster=…)).",
-        )  # fmt: skip
+        )
 
 
 def _to_estimate(name: str, result: Estimate) -> Iterator[Objection]:
     if result.n_clusters is None and result.method != "coders":
         yield Objection(
-            kind="further_unclustered", n=result.n_pairable,
+            kind="further_unclustered",
+            n=result.n_pairable,
             seen=f"The interval of the {called(result)} of “{name}” takes {result.n_pairable:,} texts as "
             "independent.",
             why="Texts of one participant are alike, and such an interval is too narrow.",
             answer="Pass the participants (agreement.coefficients.estimate(…, groups=…)).",
-        )  # fmt: skip
+        )
     if result.statistic.startswith("icc") and result.low < _POOR:
         yield Objection(
-            kind="icc_poor", n=result.n_pairable,
+            kind="icc_poor",
+            n=result.n_pairable,
             seen=f"The interval of the {called(result)} of “{name}” reaches down to "
             f"{_present.coefficient(result.low, 2)}.",
             why="Below .50 ratings are poorly reliable (Koo & Li 2016), and that is not excluded.",
             answer="Have more texts rated by several, or analyse means over coders (n_averaged).",
-        )  # fmt: skip
+        )
 
 
 def _to_odds(name: str, result: pd.DataFrame) -> Iterator[Objection]:
     whole = result[result["split"].isna() & result["caution"].fillna("").str.contains("not_proportional")]
     for row in whole.itertuples():
         yield Objection(
-            kind="not_proportional", n=int(str(row.n)),
+            kind="not_proportional",
+            n=int(str(row.n)),
             seen=f"The odds ratio of “{row.predictor}” is not the same all along the scale of “{name}” "
             f"(p {_present.p_value(row.p_proportional)}).",
             why="One odds ratio for the whole scale then hides where the code matters.",
             answer="Report the splits (links.models.proportional_odds) next to it.",
-        )  # fmt: skip
+        )
 
 
 def levels_of(result: Any) -> Iterator[float]:

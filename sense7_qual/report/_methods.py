@@ -142,10 +142,20 @@ def methods(
     refuse_removed(removed, REMOVED, function="methods")
     read = read_further(read_mapping(further), function="methods")
     record = record_of(
-        store, function="methods", with_agreement=with_agreement, rating=rating, cluster=cluster,
-        n_boot=n_boot, seed=seed, settled_by=settled_by, multiverse=multiverse, further=read,
-        adjust=adjust, equivalence=equivalence, hypothesis=hypothesis,
-    )  # fmt: skip
+        store,
+        function="methods",
+        with_agreement=with_agreement,
+        rating=rating,
+        cluster=cluster,
+        n_boot=n_boot,
+        seed=seed,
+        settled_by=settled_by,
+        multiverse=multiverse,
+        further=read,
+        adjust=adjust,
+        equivalence=equivalence,
+        hypothesis=hypothesis,
+    )
     return methods_of(record, positionality=positionality)
 
 
@@ -202,10 +212,19 @@ def results(
     check_arguments(results, locals(), but=("store", "removed"))
     refuse_removed(removed, REMOVED, function="results")
     record = record_of(
-        store, function="results", with_agreement=with_agreement, rating=rating, cluster=cluster,
-        n_boot=n_boot, seed=seed, settled_by=settled_by, multiverse=multiverse, adjust=adjust,
-        equivalence=equivalence, hypothesis=hypothesis,
-    )  # fmt: skip
+        store,
+        function="results",
+        with_agreement=with_agreement,
+        rating=rating,
+        cluster=cluster,
+        n_boot=n_boot,
+        seed=seed,
+        settled_by=settled_by,
+        multiverse=multiverse,
+        adjust=adjust,
+        equivalence=equivalence,
+        hypothesis=hypothesis,
+    )
     return results_of(record)
 
 

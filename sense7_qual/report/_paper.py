@@ -180,11 +180,21 @@ def paper(
     plan = _plan(store, analysis_plan, with_agreement=with_agreement, conditions=conditions)
     _check_conditions(store, plan.conditions)
     record = record_of(
-        store, function="paper", plan=plan, settled_by=settled_by, with_agreement=plan.with_agreement,
-        rating=plan.rating, cluster=plan.cluster, n_boot=plan.n_boot, seed=plan.seed, round=round,
-        adjust=plan.adjust or "bh", equivalence=plan.equivalence, hypothesis=plan.hypothesis or "within",
+        store,
+        function="paper",
+        plan=plan,
+        settled_by=settled_by,
+        with_agreement=plan.with_agreement,
+        rating=plan.rating,
+        cluster=plan.cluster,
+        n_boot=plan.n_boot,
+        seed=plan.seed,
+        round=round,
+        adjust=plan.adjust or "bh",
+        equivalence=plan.equivalence,
+        hypothesis=plan.hypothesis or "within",
         multiverse=multiverse,
-    )  # fmt: skip
+    )
     sources = Sources(record, plan, with_texts=with_texts, names=names, positionality=positionality)
     page = Page(style, page_columns, paper_size)
     wanted, left_out = parts_of(

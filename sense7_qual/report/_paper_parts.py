@@ -59,8 +59,9 @@ class Part:
         if self.kind == "data":
             made(path, overwrite=overwrite)
         elif self.kind == "table":
-            made.write(path, overwrite=overwrite, style=page.style, page_columns=page.columns,
-                       paper_size=page.size)  # fmt: skip
+            made.write(
+                path, overwrite=overwrite, style=page.style, page_columns=page.columns, paper_size=page.size
+            )
         elif self.kind == "text":
             made.write(path, overwrite=overwrite, paper_size=page.size)
         else:
@@ -71,9 +72,14 @@ class Sources:
     """What the parts are made of: a study's record; text, tables and figures share its frames."""
 
     def __init__(
-        self, record: Record, plan: AnalysisPlan, *, with_texts: bool, names: Collection[str],
+        self,
+        record: Record,
+        plan: AnalysisPlan,
+        *,
+        with_texts: bool,
+        names: Collection[str],
         positionality: str | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.record, self.plan, self.with_texts, self.names = record, plan, with_texts, names
         self.positionality = positionality
         self.store: Study = record.store.value
@@ -173,11 +179,16 @@ def parts_of(
 ) -> tuple[list[Part], list[LeftOut]]:
     """Return the parts to be written, and the names of the others with the reason."""
     found: list[Part | LeftOut] = [
-        *(_of_prose(sources) if with_prose else ()), *_of_codebook(sources, codebook_layout),
+        *(_of_prose(sources) if with_prose else ()),
+        *_of_codebook(sources, codebook_layout),
         *_of_plan(sources),
-        *_of_agreement(sources), *_of_codes(sources, conditions), *_of_links(sources), *_of_models(sources),
-        *_of_texts(sources), *_of_review(sources),
-    ]  # fmt: skip
+        *_of_agreement(sources),
+        *_of_codes(sources, conditions),
+        *_of_links(sources),
+        *_of_models(sources),
+        *_of_texts(sources),
+        *_of_review(sources),
+    ]
     if sources.round is not None:
         found.append(("coded data", "one round alone is shown, and data are of the whole study"))
     return [one for one in found if isinstance(one, Part)], [one for one in found if isinstance(one, tuple)]
@@ -221,14 +232,22 @@ def _of_codebook(sources: Sources, layout: Layout) -> Iterator[Part | LeftOut]:
         lambda: tables.codebook(book, layout=layout, revisions=store.revisions, codebooks=store.codebooks),
     )
     if store.revisions:
-        yield Part("revisions", "table", "How the codebook came about",
-                   lambda: tables.revision(store.revisions, codebooks=store.codebooks))  # fmt: skip
+        yield Part(
+            "revisions",
+            "table",
+            "How the codebook came about",
+            lambda: tables.revision(store.revisions, codebooks=store.codebooks),
+        )
     else:
         yield "revisions", "the codebook was not revised"
     moved = store.revisions or any(act.kind == "record_themes" for act in store.acts())
     if moved or store.memos()["target_kind"].eq("code").any() or not sources.plan.with_agreement:
-        yield Part("themes", "table", "How themes and codes came about",
-                   lambda: tables.theme(store, with_memos=sources.with_texts))  # fmt: skip
+        yield Part(
+            "themes",
+            "table",
+            "How themes and codes came about",
+            lambda: tables.theme(store, with_memos=sources.with_texts),
+        )
     else:
         yield "themes", "no code was changed, no theme recorded, and no memo written on a code"
 
@@ -236,10 +255,18 @@ def _of_codebook(sources: Sources, layout: Layout) -> Iterator[Part | LeftOut]:
 def _of_plan(sources: Sources) -> Iterator[Part | LeftOut]:
     store = sources.store
     if preregistrations(store.acts()):
-        yield Part("preregistration", "table", "What was registered beforehand",
-                   lambda: tables.preregistration(store))  # fmt: skip
-        yield Part("deviations", "table", "What was done otherwise than registered",
-                   lambda: deviations(store, analysis_plan=sources.analysed).table)  # fmt: skip
+        yield Part(
+            "preregistration",
+            "table",
+            "What was registered beforehand",
+            lambda: tables.preregistration(store),
+        )
+        yield Part(
+            "deviations",
+            "table",
+            "What was done otherwise than registered",
+            lambda: deviations(store, analysis_plan=sources.analysed).table,
+        )
     else:
         yield "preregistration, deviations", "no analysis plan was registered"
 
@@ -309,22 +336,33 @@ def _of_discussions(sources: Sources) -> Iterator[Part | LeftOut]:
         yield "discussion", "there was no round of discussion"
     for number, one in enumerate(talks, 1):
         name = "discussion" if len(talks) == 1 else f"discussion_{number}"
-        yield Part(name, "table", f"Agreement before and after {one.name}",
-                   partial(_discussed, sources, str(one.discusses), one.name))  # fmt: skip
+        yield Part(
+            name,
+            "table",
+            f"Agreement before and after {one.name}",
+            partial(_discussed, sources, str(one.discusses), one.name),
+        )
 
 
 def _discussed(sources: Sources, before: str, after: str) -> Any:
     record = sources.record
-    return tables.difference(record.discussed(before, after).value, names=("before", "after"),
-                             codebook=sources.codebook, cluster_name=record.clusters,
-                             notes=[_AFTER_DISCUSSION])  # fmt: skip
+    return tables.difference(
+        record.discussed(before, after).value,
+        names=("before", "after"),
+        codebook=sources.codebook,
+        cluster_name=record.clusters,
+        notes=[_AFTER_DISCUSSION],
+    )
 
 
 def _of_codes(sources: Sources, conditions: Sequence[str]) -> Iterator[Part | LeftOut]:
     book, source = sources.codebook, sources.record.source
     counted: dict[str, Any] = {
-        "source": source, "cluster": sources.record.cluster, "codebook": book, "notes": sources.notes
-    }  # fmt: skip
+        "source": source,
+        "cluster": sources.record.cluster,
+        "codebook": book,
+        "notes": sources.notes,
+    }
     if sources.plan.with_agreement:
         yield Part(
             "codes",
@@ -335,11 +373,12 @@ def _of_codes(sources: Sources, conditions: Sequence[str]) -> Iterator[Part | Le
         )
     for name in dict.fromkeys(conditions):
         yield Part(
-            f"codes_by_{_NOT_IN_NAMES.sub('_', name)}", "table",
+            f"codes_by_{_NOT_IN_NAMES.sub('_', name)}",
+            "table",
             f"How often each code was applied, by {name}",
             partial(tables.condition, sources.counts, sources.units, condition=name, **counted),
             rests_on=("counts",),
-        )  # fmt: skip
+        )
     if not conditions:
         yield "codes by condition", "no condition was named; pass conditions=['…']"
     if sources.record.is_pooled:
@@ -349,11 +388,17 @@ def _of_codes(sources: Sources, conditions: Sequence[str]) -> Iterator[Part | Le
         yield "co_occurrence", "no decision is settled"
         return
     yield Part(
-        "co_occurrence", "table", "Which codes come together",
-        lambda: tables.co_occurrence(links.co_occurrence(sources.counts, source=source), codebook=book,
-                                    with_phi=sources.plan.with_agreement, notes=sources.notes),
+        "co_occurrence",
+        "table",
+        "Which codes come together",
+        lambda: tables.co_occurrence(
+            links.co_occurrence(sources.counts, source=source),
+            codebook=book,
+            with_phi=sources.plan.with_agreement,
+            notes=sources.notes,
+        ),
         rests_on=("counts",),
-    )  # fmt: skip
+    )
 
 
 def _of_links(sources: Sources) -> Iterator[Part | LeftOut]:
@@ -421,18 +466,30 @@ def _of_missing(sources: Sources, rating: str) -> Iterator[Part | LeftOut]:
         )
     else:
         yield Part(
-            "missing_ratings", "table", "How many ratings are missing, and what they could change",
-            lambda: tables.missing(_frame(record.missing), source=record.source, codebook=sources.codebook,
-                                  rating=rating, cluster_name=record.clusters, notes=sources.notes),
+            "missing_ratings",
+            "table",
+            "How many ratings are missing, and what they could change",
+            lambda: tables.missing(
+                _frame(record.missing),
+                source=record.source,
+                codebook=sources.codebook,
+                rating=rating,
+                cluster_name=record.clusters,
+                notes=sources.notes,
+            ),
             rests_on=("counts",),
-        )  # fmt: skip
+        )
 
 
 def _of_models(sources: Sources) -> Iterator[Part | LeftOut]:
     acts, book = sources.store.acts(), sources.codebook
     if any(act.kind == "show_suggestions" for act in acts):
-        yield Part("suggestions", "table", "What coders made of a model's suggestions",
-                   lambda: tables.suggestion(suggestions.answers(acts), codebook=book))  # fmt: skip
+        yield Part(
+            "suggestions",
+            "table",
+            "What coders made of a model's suggestions",
+            lambda: tables.suggestion(suggestions.answers(acts), codebook=book),
+        )
     else:
         yield "suggestions", "no model's suggestions were shown"
     yield from _of_model_coders(sources)
@@ -454,10 +511,13 @@ def _of_model_coders(sources: Sources) -> Iterator[Part | LeftOut]:
         return
     told = {model: _as_asked(sources.store, model) for model in record.models}
     yield Part(
-        "models", "table", "How well people and models that coded agree",
-        lambda: tables.human_model(record.with_people(record.models).value, codebook=book, models=told,
-                                   cluster_name=record.clusters),
-    )  # fmt: skip
+        "models",
+        "table",
+        "How well people and models that coded agree",
+        lambda: tables.human_model(
+            record.with_people(record.models).value, codebook=book, models=told, cluster_name=record.clusters
+        ),
+    )
     for number, model in enumerate(record.models, 1):
         name = "model_card" if len(record.models) == 1 else f"model_card_{number}"
         card = record.card(model)
@@ -465,11 +525,21 @@ def _of_model_coders(sources: Sources) -> Iterator[Part | LeftOut]:
             yield name, card
             continue
         words, shows = agreement.diagnosis.model_words(card.value), f"What {model} is worth, code by code"
-        yield Part(name, "table", shows,
-                   partial(tables.model_card, card.value, words=words, codebook=book, models=told,
-                           cluster_name=record.clusters, notes=[_ALIKE]))  # fmt: skip
-        yield Part(f"{name}_plot", "figure", shows,
-                   partial(figures.model_card, card.value, codebook=book))  # fmt: skip
+        yield Part(
+            name,
+            "table",
+            shows,
+            partial(
+                tables.model_card,
+                card.value,
+                words=words,
+                codebook=book,
+                models=told,
+                cluster_name=record.clusters,
+                notes=[_ALIKE],
+            ),
+        )
+        yield Part(f"{name}_plot", "figure", shows, partial(figures.model_card, card.value, codebook=book))
 
 
 def _as_asked(store: Study, model: str) -> str:
@@ -515,9 +585,13 @@ def _of_texts(sources: Sources) -> Iterator[Part | LeftOut]:
             ),
         )
     else:
-        yield Part("coded", "data", "The coded data, with the texts",
-                   lambda: partial(exchange.export, store, with_agreement=sources.plan.with_agreement),
-                   "xlsx")  # fmt: skip
+        yield Part(
+            "coded",
+            "data",
+            "The coded data, with the texts",
+            lambda: partial(exchange.export, store, with_agreement=sources.plan.with_agreement),
+            "xlsx",
+        )
 
 
 def _quotes(sources: Sources) -> Any:
@@ -526,10 +600,16 @@ def _quotes(sources: Sources) -> Any:
         store.codings(), store.coverage(), book, revisions=store.revisions, round=sources.round
     )[0]
     return tables.quote(
-        standing, sources.units, codebook=book, per_participant=_PER_PARTICIPANT, rating=sources.plan.rating,
-        decisions=_for_quotes(sources.record), quotes=store.quotes(), names=sources.names,
+        standing,
+        sources.units,
+        codebook=book,
+        per_participant=_PER_PARTICIPANT,
+        rating=sources.plan.rating,
+        decisions=_for_quotes(sources.record),
+        quotes=store.quotes(),
+        names=sources.names,
         seed=sources.plan.seed,
-    )  # fmt: skip
+    )
 
 
 def _for_quotes(record: Record) -> pd.DataFrame:
@@ -550,8 +630,18 @@ def _memos(sources: Sources) -> pd.DataFrame:
 def _of_review(sources: Sources) -> Iterator[Part | LeftOut]:
     plan = sources.plan
     yield Part(
-        "review", "table", "What a reviewer will object to: not for print",
-        lambda: review(sources.store, with_agreement=plan.with_agreement, rating=plan.rating,
-                       cluster=plan.cluster, settled_by=sources.record.settled_by, n_boot=plan.n_boot,
-                       seed=plan.seed).table,
-    )  # fmt: skip
+        "review",
+        "table",
+        "What a reviewer will object to: not for print",
+        lambda: (
+            review(
+                sources.store,
+                with_agreement=plan.with_agreement,
+                rating=plan.rating,
+                cluster=plan.cluster,
+                settled_by=sources.record.settled_by,
+                n_boot=plan.n_boot,
+                seed=plan.seed,
+            ).table
+        ),
+    )

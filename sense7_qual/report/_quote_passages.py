@@ -237,8 +237,16 @@ def approved(
     for row, identifies in zip(printed, _identified(printed, names), strict=True):
         row["identifies"] = identifies
     places = {code: place for place, code in enumerate(codebook.ids)}
-    printed.sort(key=lambda row: (places[row["code"]], row["role"] == "disconfirms", pd.isna(row["rating"]),
-                                  row["rating"], row["unit_id"], span_of(row) or ()))  # fmt: skip
+    printed.sort(
+        key=lambda row: (
+            places[row["code"]],
+            row["role"] == "disconfirms",
+            pd.isna(row["rating"]),
+            row["rating"],
+            row["unit_id"],
+            span_of(row) or (),
+        )
+    )
     return printed, left_out
 
 
@@ -298,8 +306,12 @@ def _identified(printed: Sequence[Mapping[str, Any]], names: Collection[str]) ->
     said = [row["words"] for row in printed if row["is_paraphrase"]]
     units = pd.DataFrame({"unit_id": [str(at) for at in range(len(said))], "text": said}, dtype="string")
     found = redact.find(units, names=names, columns=["text"]) if said else None
-    kinds = [] if found is None else [
-        ", ".join(sorted(set(found.loc[found["unit_id"] == str(at), "kind"]))) for at in range(len(said))
-    ]  # fmt: skip
+    kinds = (
+        []
+        if found is None
+        else [
+            ", ".join(sorted(set(found.loc[found["unit_id"] == str(at), "kind"]))) for at in range(len(said))
+        ]
+    )
     of_paraphrases = iter(kinds)
     return [next(of_paraphrases) if row["is_paraphrase"] else next(of_originals) for row in printed]

@@ -176,13 +176,14 @@ def _out_of_scale(facts: Facts) -> Iterator[Objection]:
             if 3 <= len(rest) < _MOST_LEVELS and gap >= rest[-1] - rest[0]:
                 n = int((column == odd[0]).sum())
                 yield Objection(
-                    kind="rating_out_of_scale", n=n,
+                    kind="rating_out_of_scale",
+                    n=n,
                     seen=f"“{name}” is {odd[0]:g} for {n:,} texts and between {rest[0]:g} and {rest[-1]:g} "
                     "for all others.",
                     why="A code for missing values, or a typing error, counts as a rating in every mean "
                     "and link.",
                     answer="Make it missing in the file, and import the file again.",
-                )  # fmt: skip
+                )
 
 
 def _ceiling(facts: Facts) -> Iterator[Objection]:
@@ -198,12 +199,13 @@ def _ceiling(facts: Facts) -> Iterator[Objection]:
     end = max(share, key=share.__getitem__)
     if share[end] > _CEILING and values.nunique() != 2:
         yield Objection(
-            kind="rating_ceiling", n=int(share[end] * len(values)),
+            kind="rating_ceiling",
+            n=int(share[end] * len(values)),
             seen=f"“{rating}” has its {end} value for {percent(share[end])}% of {len(values):,} texts.",
             why="Where nearly all ratings are alike, no code can go with higher ones, whatever it does.",
             answer="Say how ratings are distributed (figures.rating_distributions), and treat an absent link "
             "as inconclusive.",
-        )  # fmt: skip
+        )
 
 
 def _missing(facts: Facts) -> Iterator[Objection]:
@@ -213,14 +215,15 @@ def _missing(facts: Facts) -> Iterator[Objection]:
     missing = facts.coded[rating].isna()
     if len(missing) >= _FEWEST and missing.mean() > _FEW_MISSING:
         yield Objection(
-            kind="rating_missing", n=int(missing.sum()),
+            kind="rating_missing",
+            n=int(missing.sum()),
             seen=f"“{rating}” is missing for {percent(missing.mean())}% of {len(missing):,} coded texts"
             f"{_by_code(facts, rating)}.",
             why="What these texts would have been rated could change a link, and the rated texts cannot show "
             "that it would not.",
             answer="Report how many are missing with and without each code, and what they could change "
             "(links.models.missing_ratings, report.tables.missing).",
-        )  # fmt: skip
+        )
 
 
 def _by_code(facts: Facts, rating: str) -> str:
@@ -254,12 +257,13 @@ def _missing_by_condition(facts: Facts) -> Iterator[Objection]:
         if facts.differs(missing, facts.coded[name], by_participant=True) < SIZE / len(facts.conditions):
             shares = missing.groupby(facts.coded[name].astype(str)).mean()
             yield Objection(
-                kind="rating_missing_by_condition", n=int(missing.sum()),
+                kind="rating_missing_by_condition",
+                n=int(missing.sum()),
                 seen=f"“{rating}” is missing for {percent(shares.min())} to {percent(shares.max())}% of the "
                 f"coded texts, by {name}.",
                 why="Ratings are then not missing at random, and conditions are no longer comparable.",
                 answer="Say why ratings are missing, and show what is found with and without that condition.",
-            )  # fmt: skip
+            )
 
 
 def _one_condition(facts: Facts) -> Iterator[Objection]:
@@ -280,23 +284,25 @@ def _one_condition(facts: Facts) -> Iterator[Objection]:
         if found:
             named = ", ".join(f"{coder} ({level})" for coder, level in found[:3])
             yield Objection(
-                kind="one_condition", n=len(found),
+                kind="one_condition",
+                n=len(found),
                 seen=f"Coders who saw texts of only one {name}: {named} ({len(found)} in total).",
                 why="What differs between conditions may then be what differs between coders.",
                 answer="Assign texts at random or stratified by it (store.assign(…, stratify=…)), and code "
                 "blind to it.",
-            )  # fmt: skip
+            )
 
 
 def _half_by_one(facts: Facts) -> Iterator[Objection]:
     counts = facts.coded["case_id"].value_counts()
     if len(counts) > 1 and counts.sum() >= _FEWEST and counts.iloc[0] * 2 >= counts.sum():
         yield Objection(
-            kind="participant_dominates", n=int(counts.iloc[0]),
+            kind="participant_dominates",
+            n=int(counts.iloc[0]),
             seen=f"One participant wrote {counts.iloc[0]:,} of {counts.sum():,} coded texts.",
             why="The study is then largely about one person.",
             answer="Report what is found without them, and count participants as well as texts.",
-        )  # fmt: skip
+        )
 
 
 def _coded_apart(facts: Facts) -> Iterator[Objection]:
@@ -310,13 +316,14 @@ def _coded_apart(facts: Facts) -> Iterator[Objection]:
     differ = int((once["sum"] < once["size"]).sum())
     if len(once) >= _FEWEST and differ * 3 > len(once):
         yield Objection(
-            kind="same_text_coded_apart", n=differ,
+            kind="same_text_coded_apart",
+            n=differ,
             seen=f"Of {len(once):,} codes on texts that a coder had twice, word for word, {differ:,} were "
             "applied to only one of the two.",
             why="A coder who does not agree with themselves cannot agree with others.",
             answer="Look at these texts with their coders; agreement.stability measures how consistent "
             "they are.",
-        )  # fmt: skip
+        )
 
 
 def _together(facts: Facts) -> Iterator[Objection]:
@@ -334,12 +341,13 @@ def _together(facts: Facts) -> Iterator[Objection]:
     if found:
         one, other = found[0]
         yield Objection(
-            kind="codes_together", n=len(found),
+            kind="codes_together",
+            n=len(found),
             seen=f"{facts.labels([one])} and {facts.labels([other])} were applied to the same texts"
             + (f", and so were {len(found) - 1} more pairs of codes." if len(found) > 1 else "."),
             why="Two codes that always occur together are one code, or coders cannot tell them apart.",
             answer="Merge them, or sharpen the rules that separate them (CodebookWidget).",
-        )  # fmt: skip
+        )
 
 
 def _always(facts: Facts) -> Iterator[Objection]:
@@ -347,15 +355,23 @@ def _always(facts: Facts) -> Iterator[Objection]:
     codes = [str(code) for code in shares.index[(shares["size"] >= _FEWEST) & (shares["mean"] >= _ALWAYS)]]
     if codes:
         yield Objection(
-            kind="code_always", n=len(codes),
+            kind="code_always",
+            n=len(codes),
             seen=f"{facts.labels(codes)}: applied to {100 * _ALWAYS:g}% of the texts or more.",
             why="A code that is nearly everywhere distinguishes few texts, and agreement on it rests on "
             "those few.",
             answer="Say so and do not link it to ratings, or split it into narrower codes.",
-        )  # fmt: skip
+        )
 
 
 ON_MATERIAL: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
-    _out_of_scale, _ceiling, _missing, _missing_by_condition, _one_condition, _half_by_one, _coded_apart,
-    _together, _always,
-)  # fmt: skip
+    _out_of_scale,
+    _ceiling,
+    _missing,
+    _missing_by_condition,
+    _one_condition,
+    _half_by_one,
+    _coded_apart,
+    _together,
+    _always,
+)

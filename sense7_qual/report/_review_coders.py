@@ -28,12 +28,13 @@ def _one_second(facts: Facts) -> Iterator[Objection]:
             found.append(str(coder))
     if found:
         yield Objection(
-            kind="one_second", n=len(found),
+            kind="one_second",
+            n=len(found),
             seen=f"Coders who finished half of their texts or more within the same second: {len(found)}.",
             why="These codings were made elsewhere, or by a program: the record does not show who decided "
             "when, or blind to what.",
             answer="Say where they come from; a model's codings belong to a coder called model-….",
-        )  # fmt: skip
+        )
 
 
 def _faster_than_reading(facts: Facts) -> Iterator[Objection]:
@@ -47,11 +48,12 @@ def _faster_than_reading(facts: Facts) -> Iterator[Objection]:
             found.append(str(coder))
     if found:
         yield Objection(
-            kind="faster_than_reading", n=len(found),
+            kind="faster_than_reading",
+            n=len(found),
             seen=f"Coders who finished half of their texts at over 1,000 words a minute: {len(found)}.",
             why="People read some 240 words a minute (Brysbaert 2019): these texts were not read.",
             answer="Ask them how they coded; have some of their texts coded by someone else.",
-        )  # fmt: skip
+        )
 
 
 def _names_alike(facts: Facts) -> Iterator[Objection]:
@@ -64,12 +66,14 @@ def _names_alike(facts: Facts) -> Iterator[Objection]:
     ]
     if pairs:
         yield Objection(
-            kind="coder_names_alike", n=len(pairs),
+            kind="coder_names_alike",
+            n=len(pairs),
             seen="Coders with no text in common have nearly the same name: "
-            + "; ".join(" and ".join(pair) for pair in pairs[:3]) + ".",
+            + "; ".join(" and ".join(pair) for pair in pairs[:3])
+            + ".",
             why="One person under two names counts as two coders.",
             answer="Ask who they are; if they are one person, import their codings under one name.",
-        )  # fmt: skip
+        )
 
 
 def _may_be_mistyped(one: str, other: str) -> bool:
@@ -100,11 +104,12 @@ def _copied(facts: Facts) -> Iterator[Objection]:
             found.append(" and ".join(pair))
     if found:
         yield Objection(
-            kind="copied", n=len(found),
+            kind="copied",
+            n=len(found),
             seen=f"Codings are identical, to the letter or in every decision: {'; '.join(found[:3])}.",
             why="People who code independently do not mark the same letters, and differ where others do.",
             answer="Ask how they were made; have the texts coded again, blind, and report that agreement.",
-        )  # fmt: skip
+        )
 
 
 def _not_random(facts: Facts) -> Iterator[Objection]:
@@ -121,22 +126,24 @@ def _not_random(facts: Facts) -> Iterator[Objection]:
     found = [name for name, p in tried.items() if p * len(tried) < SIZE]
     if found:
         yield Objection(
-            kind="overlap_not_random", n=len(found),
+            kind="overlap_not_random",
+            n=len(found),
             seen=f"Texts that several coded differ from those of one coder in {', '.join(found[:3])}.",
             why="Agreement on them says nothing about texts that differ from them.",
             answer="Draw the texts that several code at random (store.assign(…, overlap=…)).",
-        )  # fmt: skip
+        )
 
 
 def _training_counted(facts: Facts) -> Iterator[Objection]:
     trained = {unit for one in facts.rounds if one.is_training for unit in one.units} & facts.double
     if trained:
         yield Objection(
-            kind="training_counted", n=len(trained),
+            kind="training_counted",
+            n=len(trained),
             seen=f"Texts used both to train coders and to compute agreement: {len(trained):,}.",
             why="Coders were told the right decisions on these texts.",
             answer="Leave these texts out of agreement, and code others instead.",
-        )  # fmt: skip
+        )
 
 
 def _one_side(facts: Facts) -> Iterator[Objection]:
@@ -153,19 +160,25 @@ def _one_side(facts: Facts) -> Iterator[Objection]:
     found = each.index[(each["mean"] == 1) & (won.mean() ** each["size"] * len(each) < SIZE)]
     if len(found):
         yield Objection(
-            kind="one_side", n=int(each.loc[found[0], "size"]),
+            kind="one_side",
+            n=int(each.loc[found[0], "size"]),
             seen=f"All {each.loc[found[0], 'size']:,} rulings on decisions of {found[0]} took their side.",
             why="A consensus that repeats one coder’s codings does not check them.",
             answer="Have the texts ruled on by someone who does not see who decided what.",
-        )  # fmt: skip
+        )
 
 
 ON_CODERS: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
-    _one_second, _faster_than_reading, _names_alike,
-)  # fmt: skip
+    _one_second,
+    _faster_than_reading,
+    _names_alike,
+)
 ON_OVERLAP: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
-    _copied, _not_random, _training_counted, _one_side,
-)  # fmt: skip
+    _copied,
+    _not_random,
+    _training_counted,
+    _one_side,
+)
 
 
 _LEAST_SHARE: Final = 0.1  # O'Connor & Joffe (2020): 10 to 25 % of the units
@@ -176,24 +189,26 @@ _WIDE: Final = 0.4
 def _one_coder(facts: Facts) -> Iterator[Objection]:
     if len(facts.coders) == 1:
         yield Objection(
-            kind="one_coder", n=1,
+            kind="one_coder",
+            n=1,
             seen="A single coder decided on the texts.",
             why="Nothing shows whether someone else would code them the same way.",
             answer="Have a random part coded by a second person, blind; or argue without agreement "
             "(with_agreement=False), as reflexive thematic analysis does.",
-        )  # fmt: skip
+        )
 
 
 def _overlap(facts: Facts) -> Iterator[Objection]:
     n, total = len(facts.double), facts.decisions["unit_id"].nunique()
     if len(facts.coders) > 1 and n < _LEAST_SHARE * total:
         yield Objection(
-            kind="overlap_small", n=n,
+            kind="overlap_small",
+            n=n,
             seen=f"{n:,} of {total:,} coded texts ({percent(n / total)}%) were coded by two or more, "
             "independently of suggestions.",
             why="Agreement on so few says little about the rest; 10 to 25% is usual (O'Connor & Joffe 2020).",
             answer="Assign more texts to two coders, at random (store.assign(…, overlap=0.2)).",
-        )  # fmt: skip
+        )
 
 
 def _wide(facts: Facts) -> Iterator[Objection]:
@@ -204,11 +219,12 @@ def _wide(facts: Facts) -> Iterator[Objection]:
     if len(wide) * 2 > len(rows):
         codes = wide["code"].tolist()
         yield Objection(
-            kind="wide_intervals", n=len(codes),
+            kind="wide_intervals",
+            n=len(codes),
             seen=f"Alpha's 95% CI is wider than {coefficient(_WIDE, 2)} for {facts.labels(codes)}.",
             why="Agreement may be good or poor: the overlap is too small to tell.",
             answer="Code more texts twice; agreement.sequential gives the number.",
-        )  # fmt: skip
+        )
 
 
 def _low(facts: Facts) -> Iterator[Objection]:
@@ -219,12 +235,13 @@ def _low(facts: Facts) -> Iterator[Objection]:
     if len(low):
         codes, worst = low["code"].tolist(), coefficient(low["alpha"].min(), 2)
         yield Objection(
-            kind="low_agreement", n=len(codes),
+            kind="low_agreement",
+            n=len(codes),
             seen=f"Alpha is below .667 for {facts.labels(codes)} (lowest {worst}).",
             why="Below .667 a code supports not even tentative conclusions (Krippendorff 2004, p. 241).",
             answer="Sharpen its rules and code fresh texts; or report it without conclusions; "
             "agreement.by_code gives the numbers behind it.",
-        )  # fmt: skip
+        )
 
 
 def _pair(facts: Facts) -> Iterator[Objection]:
@@ -238,13 +255,14 @@ def _pair(facts: Facts) -> Iterator[Objection]:
     if len(poor):
         codes = list(dict.fromkeys(poor["code"]))
         yield Objection(
-            kind="pooled_coders", n=len(poor),
+            kind="pooled_coders",
+            n=len(poor),
             seen=f"{counted(len(poor), 'pair of coders has an alpha', 'pairs of coders have an alpha')}"
             f" below .667 on {facts.labels(codes)}, though all coders "
             "together reach it.",
             why="A coefficient over all coders hides one who reads a code differently.",
             answer="Report pairs (agreement.pairwise), and talk with the coder who differs.",
-        )  # fmt: skip
+        )
 
 
 def _used_by_one(facts: Facts) -> Iterator[Objection]:
@@ -258,23 +276,25 @@ def _used_by_one(facts: Facts) -> Iterator[Objection]:
             by_one.append(str(code))
     if by_one:
         yield Objection(
-            kind="used_by_one", n=len(by_one),
+            kind="used_by_one",
+            n=len(by_one),
             seen=f"{facts.labels(by_one)}: one coder applies it to a fifth of their texts, another never.",
             why="The code then depends on who coded, and so does everything it is linked to.",
             answer="Settle what it means (CodebookWidget), and have the texts reviewed.",
-        )  # fmt: skip
+        )
 
 
 def _unsettled(facts: Facts) -> Iterator[Objection]:
     n = facts.n_unsettled
     if n:
         yield Objection(
-            kind="unsettled", n=n,
+            kind="unsettled",
+            n=n,
             seen=f"Of {counted(len(facts.disagreements), 'disagreement')}, {n:,} {'is' if n == 1 else 'are'} "
             "not settled.",
             why="What is counted for these texts depends on which coder one follows; a paper must say which.",
             answer="Settle them (AdjudicationWidget), leaving readings that are both right as they are.",
-        )  # fmt: skip
+        )
 
 
 def _ruled_own(facts: Facts) -> Iterator[Objection]:
@@ -282,16 +302,24 @@ def _ruled_own(facts: Facts) -> Iterator[Objection]:
     n = sum((str(act.unit_id), act.coder) in own for act in facts.rulings)
     if n:
         yield Objection(
-            kind="ruled_own", n=n,
+            kind="ruled_own",
+            n=n,
             seen=f"{counted(n, 'ruling was', 'rulings were')} made by someone who had coded the text.",
             why="A party to a disagreement should not be the one who settles it.",
             answer="Have someone else look at them, or settle them in a discussion and say so.",
-        )  # fmt: skip
+        )
 
 
 ON_AGREEMENT: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
-    _one_coder, _overlap, _wide, _low, _pair, _used_by_one, _unsettled, _ruled_own,
-)  # fmt: skip
+    _one_coder,
+    _overlap,
+    _wide,
+    _low,
+    _pair,
+    _used_by_one,
+    _unsettled,
+    _ruled_own,
+)
 
 
 def _model_not_described(facts: Facts) -> Iterator[Objection]:
@@ -299,11 +327,12 @@ def _model_not_described(facts: Facts) -> Iterator[Objection]:
     lacking = [name for name in sorted(facts.by_models["coder"].unique()) if name not in described]
     if lacking:
         yield Objection(
-            kind="model_not_described", n=len(lacking),
+            kind="model_not_described",
+            n=len(lacking),
             seen=f"How {', '.join(lacking[:3])} was asked is not on record: no model, prompt or settings.",
             why="Nobody can repeat what a model coded without knowing which model was asked what.",
             answer="Record the run of coders.code (store.record_model); or state it in the paper.",
-        )  # fmt: skip
+        )
 
 
 def _model_not_measured(facts: Facts) -> Iterator[Objection]:
@@ -315,13 +344,14 @@ def _model_not_measured(facts: Facts) -> Iterator[Objection]:
         codes = [str(code) for code in own["code"].unique() if n_cases.get(code, 0) < _LEAST_MEASURED]
         if codes:
             yield Objection(
-                kind="model_not_measured", n=len(codes),
+                kind="model_not_measured",
+                n=len(codes),
                 seen=f"People applied {facts.labels(codes)} to texts of fewer than {_LEAST_MEASURED} "
                 f"participants that {name} coded, too, without having seen suggestions.",
                 why="How often the model errs on these codes is unknown, and its codes cannot be relied on.",
                 answer="Have people code a random sample of its texts (corpus.hand_sample), and report "
                 "agreement.diagnosis.model_card.",
-            )  # fmt: skip
+            )
 
 
 def _model_missing(facts: Facts) -> Iterator[Objection]:
@@ -331,16 +361,19 @@ def _model_missing(facts: Facts) -> Iterator[Objection]:
         n = (settings.get("n_texts") or 0) * len(settings.get("prompts") or {})
         if lost > _MOST_MISSING * n:
             yield Objection(
-                kind="model_missing", n=lost,
+                kind="model_missing",
+                n=lost,
                 seen=f"{act.coder} gave no decision in {lost:,} of {n:,} answers ({percent(lost / n)}%).",
                 why="Texts that a model cannot decide on differ from others, so its codes are not those of "
                 "all texts.",
                 answer="Say why they are missing and for whom (agreement.diagnosis.model_card with by=…).",
-            )  # fmt: skip
+            )
 
 
 _LEAST_MEASURED: Final = 10  # participants, as agreement.diagnosis.model_words has it
 _MOST_MISSING: Final = 0.1
 ON_MODELS: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
-    _model_not_described, _model_not_measured, _model_missing,
-)  # fmt: skip
+    _model_not_described,
+    _model_not_measured,
+    _model_missing,
+)

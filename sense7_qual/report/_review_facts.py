@@ -282,10 +282,12 @@ class Facts:
     def conditions(self) -> list[str]:
         """The columns of units that say a condition: two to ten words or truth values."""
         return [
-            str(name) for name, column in self.coded.items()
-            if name not in (*_STANDARD, self.linked[0]) and 2 <= column.nunique() <= _MOST_LEVELS
+            str(name)
+            for name, column in self.coded.items()
+            if name not in (*_STANDARD, self.linked[0])
+            and 2 <= column.nunique() <= _MOST_LEVELS
             and (not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype))
-        ]  # fmt: skip
+        ]
 
     @cached_property
     def drawn(self) -> list[str]:
@@ -414,9 +416,15 @@ def read_once(store: Study, *, function: str) -> Study:
     for name in ("units", "codebook", "codebooks", "rounds", "plan", "revisions"):
         getattr(snapshot, name)
     for read in (
-        snapshot.acts, snapshot.codings, snapshot.coverage, snapshot.decisions, snapshot.memos,
-        snapshot.proposals, snapshot.quotes, snapshot.rulings,
-    ):  # fmt: skip
+        snapshot.acts,
+        snapshot.codings,
+        snapshot.coverage,
+        snapshot.decisions,
+        snapshot.memos,
+        snapshot.proposals,
+        snapshot.quotes,
+        snapshot.rulings,
+    ):
         read()
     snapshot.decisions(settled_by="nothing")
     return snapshot

@@ -23,13 +23,14 @@ def _adjustment_open(facts: Facts) -> Iterator[Objection]:
     plan, n = facts.registered, len(facts.codebook.codable)
     if plan is not None and plan.rating is not None and plan.adjust is None and n > 1:
         yield Objection(
-            kind="adjustment_open", n=n,
+            kind="adjustment_open",
+            n=n,
             seen=f"The registered plan links {counted(n, 'code')} to “{plan.rating}” and leaves open how p "
             "is adjusted, and over which of them.",
             why="Whoever chooses this after the results can choose which links are found.",
             answer="Report p by max-T over all codes and sources (links.code_to_rating(…, adjust='max-t')); "
             "in the next plan name it: AnalysisPlan(adjust='max-t').",
-        )  # fmt: skip
+        )
 
 
 def _settled_by_open(facts: Facts) -> Iterator[Objection]:
@@ -57,13 +58,14 @@ def _inconclusive(facts: Facts) -> Iterator[Objection]:
     left_open = rows[(rows[p] >= _FOUND) & (rows["equivalence_p_adjusted"] >= _FOUND)]
     if len(left_open):
         yield Objection(
-            kind="links_inconclusive", n=len(left_open),
+            kind="links_inconclusive",
+            n=len(left_open),
             seen=f"{facts.labels(left_open['code'].tolist())}: neither a link with the rating nor, by the "
             "registered margin, its absence is shown.",
             why="A link that is not found is not a link that is not there.",
             answer="Do not write that there is none: report the interval beside the margin "
             "(figures.link_plot), and how many participants would tell (links.power).",
-        )  # fmt: skip
+        )
 
 
 def _of_participants(facts: Facts) -> Iterator[Objection]:
@@ -95,10 +97,16 @@ def _registered_links(facts: Facts) -> pd.DataFrame | None:
     source = linked_source(facts.settled_by, facts.coders)
     try:
         every = links.code_to_rating(
-            facts.settled, facts.units, rating=rating, cluster=cluster, adjust=plan.adjust or "bh",
-            equivalence=plan.equivalence, hypothesis=plan.hypothesis or "within", n_boot=2,
+            facts.settled,
+            facts.units,
+            rating=rating,
+            cluster=cluster,
+            adjust=plan.adjust or "bh",
+            equivalence=plan.equivalence,
+            hypothesis=plan.hypothesis or "within",
+            n_boot=2,
             sources=None if plan.adjust == "max-t" and source == "pooled" else [source],
-        )  # fmt: skip
+        )
     except TableError:  # the rating, or whose it is, cannot be read: other checks say so
         return None
     return every[every["source"] == source]
@@ -113,13 +121,14 @@ def _by_choice(facts: Facts, every: pd.DataFrame) -> Iterator[Objection]:
     codes = [str(code) for code, p in whole_p.items() if code in shown and p >= _FOUND]
     if codes:
         yield Objection(
-            kind="link_by_choice", n=len(codes),
+            kind="link_by_choice",
+            n=len(codes),
             seen=f"{facts.labels(codes)}: a link under some choices of source, analysis and exclusion, and "
             "none in all of them together (p .05 or more).",
             why="A link that depends on a choice may be that choice's.",
             answer="Print all choices and their p (report.tables.multiverse, figures.specification_curve), "
             "and draw no conclusion from one of them.",
-        )  # fmt: skip
+        )
 
 
 def _one_prompt(facts: Facts, every: pd.DataFrame) -> Iterator[Objection]:
@@ -127,17 +136,19 @@ def _one_prompt(facts: Facts, every: pd.DataFrame) -> Iterator[Objection]:
     whole = every[every["analysis"] == "whole"]
     names = [str(one).removesuffix(_BOTH) for one in whole["source"].unique() if str(one).endswith(_BOTH)]
     alone = [
-        name for name in names
+        name
+        for name in names
         if (whole.loc[(whole["source"] == name) & whole["low"].notna(), "n_prompts"] == 1).any()
-    ]  # fmt: skip
+    ]
     if alone:
         yield Objection(
-            kind="one_prompt", n=len(alone),
+            kind="one_prompt",
+            n=len(alone),
             seen=f"The link of {', '.join(alone[:3])} rests on one prompt.",
             why="Another wording of the same question may give another link, and nothing shows how far.",
             answer="Ask a part of the texts with other wordings and orders (coders.variants), and report the "
             "whole error (links.multiverse(…, arms=…)).",
-        )  # fmt: skip
+        )
 
 
 ON_LINKS: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
@@ -147,5 +158,6 @@ ON_LINKS: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
     _of_participants,
 )
 ON_CHOICES: Final[tuple[Callable[[Facts, pd.DataFrame], Iterator[Objection]], ...]] = (
-    _by_choice, _one_prompt,
-)  # fmt: skip
+    _by_choice,
+    _one_prompt,
+)

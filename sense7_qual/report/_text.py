@@ -148,8 +148,13 @@ class Text:
             for sentence in self.sentences
             for one in sentence.numbers
         ]
-        kinds = {"sentence": "string", "printed": "string", "value": "object", "call": "string",
-                 "where": "string"}  # fmt: skip
+        kinds = {
+            "sentence": "string",
+            "printed": "string",
+            "value": "object",
+            "call": "string",
+            "where": "string",
+        }
         return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
 
     def markdown(self) -> str:
@@ -340,11 +345,20 @@ def _number(traced: Traced, printed: Callable[[Any], str]) -> Number:
 
 NAMES: Final[Mapping[str, Any]] = MappingProxyType(
     {
-        "Basis": Basis, "acts": acts, "adjudication": adjudication, "agreement": agreement,
-        "codebook": codebook, "codings": codings, "json": json, "links": links, "metadata": metadata,
-        "report": SimpleNamespace(review=review), "rounds": rounds, "suggestions": suggestions,
+        "Basis": Basis,
+        "acts": acts,
+        "adjudication": adjudication,
+        "agreement": agreement,
+        "codebook": codebook,
+        "codings": codings,
+        "json": json,
+        "links": links,
+        "metadata": metadata,
+        "report": SimpleNamespace(review=review),
+        "rounds": rounds,
+        "suggestions": suggestions,
     }
-)  # fmt: skip
+)
 """The names in calls, in addition to ``store``: packages of sense7_qual, `Basis`, json, and metadata."""
 
 

@@ -46,8 +46,9 @@ def agreement_method(record: Record) -> Iterator[Sentence]:
     yield sentence(
         "Agreement was computed for each code on {n} that two or more coders had decided on, as "
         "Krippendorff's alpha for nominal data (code applied or not), with {intervals}.",
-        n=plural(record.n_double, "text"), intervals=_intervals(record),
-    )  # fmt: skip
+        n=plural(record.n_double, "text"),
+        intervals=_intervals(record),
+    )
     yield from agreement_rests_on(record)
     if alphas["reason"].eq("few_clusters").value.any():
         yield sentence(
@@ -68,9 +69,11 @@ def _intervals(record: Record) -> Phrase:
         return phrase("{level}% confidence intervals over {clusters}", level=given, clusters=record.clusters)
     return phrase(
         "{level}% confidence intervals from {n} bootstrap resamples of {clusters} (seed {seed})",
-        level=given, n=count(alphas["n_boot"].max()), clusters=f"whole {record.clusters}",
+        level=given,
+        n=count(alphas["n_boot"].max()),
+        clusters=f"whole {record.clusters}",
         seed=named(alphas["seed"].max()),
-    )  # fmt: skip
+    )
 
 
 def agreement_by_code(record: Record) -> Iterator[Sentence]:
@@ -92,8 +95,9 @@ def agreement_by_code(record: Record) -> Iterator[Sentence]:
     for codes in grouped(why).values():
         yield sentence(
             "For {labels} alpha could not be computed: {reason}.",
-            labels=quoted([known[str(code)] for code in codes]), reason=reason(rows.loc[codes[0], "reason"]),
-        )  # fmt: skip
+            labels=quoted([known[str(code)] for code in codes]),
+            reason=reason(rows.loc[codes[0], "reason"]),
+        )
     yield from _overall(record)
 
 
@@ -113,15 +117,22 @@ def _range(
     of_all = record.alphas["alpha"]
     low, high = _alpha(rows, defined[0]), _alpha(rows, defined[-1])
     if str(alpha(of_all.min())) == str(alpha(of_all.max())):
-        yield sentence("For each of {n} alpha was {alpha}.", n=plural(of_all.notna().sum(), "code"),
-                       alpha=alpha(of_all.min()))  # fmt: skip
+        yield sentence(
+            "For each of {n} alpha was {alpha}.",
+            n=plural(of_all.notna().sum(), "code"),
+            alpha=alpha(of_all.min()),
+        )
     else:
         yield sentence(
             "Across {n}, alpha ranged from {low} for “{worst}” to {high} for “{best}”, with a median of "
             "{median}.",
-            n=plural(of_all.notna().sum(), "code"), low=low, worst=known[defined[0]], high=high,
-            best=known[defined[-1]], median=alpha(of_all.median()),
-        )  # fmt: skip
+            n=plural(of_all.notna().sum(), "code"),
+            low=low,
+            worst=known[defined[0]],
+            high=high,
+            best=known[defined[-1]],
+            median=alpha(of_all.median()),
+        )
     below = [known[code] for code in defined if rows.value.loc[code, "alpha"] < _TENTATIVE]
     names = phrase(" ({names})", names=quoted(below)) if 0 < len(below) <= _MOST_NAMED else ()
     reached = {
@@ -145,8 +156,9 @@ def _pairs(record: Record) -> Iterator[Sentence]:
         return
     yield sentence(
         "Depending on the code, pairs of coders agreed in {low}% to {high}% of cases.",
-        low=percent(low), high=percent(high),
-    )  # fmt: skip
+        low=percent(low),
+        high=percent(high),
+    )
 
 
 def _overall(record: Record) -> Iterator[Sentence]:
@@ -159,8 +171,9 @@ def _overall(record: Record) -> Iterator[Sentence]:
     ends = (coefficient(both[f"alpha_{end}"].iloc[0]) for end in ("low", "high"))
     yield sentence(
         "For the set of codes assigned to each text, alpha with MASI distance was {alpha} ({between}).",
-        alpha=alpha(both["alpha"].iloc[0]), between=interval(both["confidence_level"].iloc[0], *ends),
-    )  # fmt: skip
+        alpha=alpha(both["alpha"].iloc[0]),
+        between=interval(both["confidence_level"].iloc[0], *ends),
+    )
 
 
 def settling(record: Record) -> Iterator[Sentence]:
@@ -173,9 +186,11 @@ def settling(record: Record) -> Iterator[Sentence]:
         yield sentence(
             "In the round “{name}”, {coders} discussed {n} of the unblinded round “{of}” and could revise "
             "their own decisions; agreement leaves these revisions out.",
-            name=named(one.name), coders=plural(one.coders.how_many(), "coder"),
-            n=plural(one.units.how_many(), "text"), of=named(one.discusses),
-        )  # fmt: skip
+            name=named(one.name),
+            coders=plural(one.coders.how_many(), "coder"),
+            n=plural(one.units.how_many(), "text"),
+            of=named(one.discusses),
+        )
     yield from _WAYS[record.settled_by](record)
 
 
@@ -271,8 +286,9 @@ def settled(record: Record) -> Iterator[Sentence]:
     else:
         yield sentence(
             "In the coders' last decisions there were {n}, each about one code on one text{became}.",
-            n=plural(queue.shape[0], "disagreement"), became=_became(record),
-        )  # fmt: skip
+            n=plural(queue.shape[0], "disagreement"),
+            became=_became(record),
+        )
     if record.settled_by != "rulings":
         return
     given = [key for key in REASONS if queue.value["reason"].eq(key).any()]
@@ -325,6 +341,8 @@ def _changed(record: Record, before: str, talk: Traced) -> Iterator[Sentence]:
     yield sentence(
         "In the discussion “{name}”, {n} revised; median alpha across codes was {before} before it and "
         "{after} after it, and the latter is no measure of independent coding.",
-        name=named(talk.name), n=plural(change["n_changed"].sum(), "decision was", "decisions were"),
-        before=alpha(change["first"].median()), after=alpha(change["second"].median()),
-    )  # fmt: skip
+        name=named(talk.name),
+        n=plural(change["n_changed"].sum(), "decision was", "decisions were"),
+        before=alpha(change["first"].median()),
+        after=alpha(change["second"].median()),
+    )

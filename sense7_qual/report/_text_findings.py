@@ -72,24 +72,36 @@ def frequencies(record: Record) -> Iterator[Sentence]:
     absent = [code for code in ranked if not shares[code]]
     present = sorted((code for code in ranked if shares[code]), key=lambda code: -shares[code])
     if len(present) == 1:
-        yield sentence("“{label}” was present in {where}.", label=known[present[0]],
-                       where=_where(record, rows, present[0]))  # fmt: skip
+        yield sentence(
+            "“{label}” was present in {where}.",
+            label=known[present[0]],
+            where=_where(record, rows, present[0]),
+        )
     elif present and shares[present[0]] == shares[present[-1]]:
-        yield sentence("{labels} were equally frequent, each present in {share}% of the texts{mean}.",
-                       labels=quoted([known[code] for code in present]), mean=_mean(record),
-                       share=percent(rows.mean()[present[0]]))  # fmt: skip
+        yield sentence(
+            "{labels} were equally frequent, each present in {share}% of the texts{mean}.",
+            labels=quoted([known[code] for code in present]),
+            mean=_mean(record),
+            share=percent(rows.mean()[present[0]]),
+        )
     elif present:
         most, least = present[0], present[-1]
         yield sentence(
             "The most frequent code was “{most}”, present in {there}; the least frequent{of} was “{least}”, "
             "present in {elsewhere}{mean}.",
-            most=known[most], there=_where(record, rows, most), least=known[least], mean=_mean(record),
-            of=" of those found" if absent else "", elsewhere=_where(record, rows, least),
-        )  # fmt: skip
+            most=known[most],
+            there=_where(record, rows, most),
+            least=known[least],
+            mean=_mean(record),
+            of=" of those found" if absent else "",
+            elsewhere=_where(record, rows, least),
+        )
     if absent:
-        yield sentence("{labels} {verb} not present in any text.",
-                       labels=quoted([known[code] for code in absent]),
-                       verb="was" if len(absent) == 1 else "were")  # fmt: skip
+        yield sentence(
+            "{labels} {verb} not present in any text.",
+            labels=quoted([known[code] for code in absent]),
+            verb="was" if len(absent) == 1 else "were",
+        )
     yield from to_review(record, record.settled)
 
 
@@ -112,9 +124,11 @@ def _where(record: Record, rows: Traced, code: str) -> Phrase:
         return phrase("{every} ({people})", every=every, people=people) if people else every
     return phrase(
         "{n} of {all} ({share}%{people})",
-        n=there, all=plural(n, "text"), share=percent(rows.mean()[code]),
+        n=there,
+        all=plural(n, "text"),
+        share=percent(rows.mean()[code]),
         people=(", ", *people) if people else (),
-    )  # fmt: skip
+    )
 
 
 def _people(record: Record, n: Traced) -> Phrase:
@@ -131,18 +145,27 @@ def applied_codes(record: Record) -> Iterator[Sentence]:
     absent = [code for code in known if code not in often.index]
     applied = sorted((one for one in known if one not in absent), key=lambda code: -often[code])
     if len(applied) == 1:
-        yield sentence("“{label}” was applied {times}.", label=known[applied[0]],
-                       times=_times(record, codings, applied[0]))  # fmt: skip
+        yield sentence(
+            "“{label}” was applied {times}.",
+            label=known[applied[0]],
+            times=_times(record, codings, applied[0]),
+        )
     elif applied:
         yield sentence(
             "The code applied most often was “{most}” ({often}); the one applied least often{of} was "
             "“{least}” ({seldom}).",
-            most=known[applied[0]], often=_times(record, codings, applied[0]), least=known[applied[-1]],
-            of=" of those applied" if absent else "", seldom=_times(record, codings, applied[-1]),
-        )  # fmt: skip
+            most=known[applied[0]],
+            often=_times(record, codings, applied[0]),
+            least=known[applied[-1]],
+            of=" of those applied" if absent else "",
+            seldom=_times(record, codings, applied[-1]),
+        )
     if absent:
-        yield sentence("{labels} {verb} not applied.", labels=quoted([known[code] for code in absent]),
-                       verb="was" if len(absent) == 1 else "were")  # fmt: skip
+        yield sentence(
+            "{labels} {verb} not applied.",
+            labels=quoted([known[code] for code in absent]),
+            verb="was" if len(absent) == 1 else "were",
+        )
 
 
 def _times(record: Record, codings: Traced, code: str) -> Phrase:
@@ -156,9 +179,10 @@ def _times(record: Record, codings: Traced, code: str) -> Phrase:
         )
     return phrase(
         "{times} in {texts}{people}",
-        times=times(codings.groupby("code").size()[code]), texts=plural(texts[code], "text"),
+        times=times(codings.groupby("code").size()[code]),
+        texts=plural(texts[code], "text"),
         people=people,
-    )  # fmt: skip
+    )
 
 
 def saturation_method(record: Record) -> Iterator[Sentence]:
@@ -171,10 +195,12 @@ def saturation_method(record: Record) -> Iterator[Sentence]:
         "the share of new codes in runs of {run} participants, relative to those of the first {base}, with "
         "a threshold of {threshold}%, in the order in which participants were coded and in {n} random "
         "orders of them (seed {seed}).",
-        run=count(found["run_length"].iloc[0]), base=count(found["place"].iloc[0]),
-        threshold=level(found["threshold"].iloc[0]), n=count(found["n_orders"].iloc[0]),
+        run=count(found["run_length"].iloc[0]),
+        base=count(found["place"].iloc[0]),
+        threshold=level(found["threshold"].iloc[0]),
+        n=count(found["n_orders"].iloc[0]),
         seed=named(found["seed"].iloc[0]),
-    )  # fmt: skip
+    )
 
 
 def saturation_found(record: Record) -> Iterator[Sentence]:
@@ -197,22 +223,28 @@ def saturation_found(record: Record) -> Iterator[Sentence]:
         return
     yield _reached(found)
     more = record["codings"].saturation(
-        _codings(record), record.store.units, cluster=record.cluster, coverage=record.store.coverage(),
-        emerged=_emerged(record), more=[5],
-    )  # fmt: skip
+        _codings(record),
+        record.store.units,
+        cluster=record.cluster,
+        coverage=record.store.coverage(),
+        emerged=_emerged(record),
+        more=[5],
+    )
     if not pd.isna(more.value["high"].iloc[0]):
         yield sentence(
             "Given how rare the codes found so far are, {k} further participants are expected to add {n} new "
             "codes ({level}% CI [{low}, {high}]).",
-            k=count(more["n_more"].iloc[0]), n=number(more["new_codes"].iloc[0], 1),
-            level=level(more["confidence_level"].iloc[0]), low=number(more["low"].iloc[0], 1),
+            k=count(more["n_more"].iloc[0]),
+            n=number(more["new_codes"].iloc[0], 1),
+            level=level(more["confidence_level"].iloc[0]),
+            low=number(more["low"].iloc[0], 1),
             high=number(more["high"].iloc[0], 1),
-        )  # fmt: skip
+        )
     if not pd.isna(more.value["total_at_least"].iloc[0]):
         yield sentence(
             "In total, there are at least {n} at the same level of confidence; the data give no upper limit.",
             n=plural(more["total_at_least"].iloc[0], "such code"),
-        )  # fmt: skip
+        )
 
 
 def _reached(found: Traced) -> Sentence:
@@ -221,18 +253,23 @@ def _reached(found: Traced) -> Sentence:
         return sentence(
             "The threshold was not reached: the last run brought {n} (ratio {ratio}; {low} to {high} "
             "over other orders), and it was reached at all in {share}% of the orders.",
-            n=plural(last["n_new"].iloc[0], "new code"), ratio=number(last["ratio"].iloc[0]),
-            low=number(last["ratio_low"].iloc[0]), high=number(last["ratio_high"].iloc[0]),
+            n=plural(last["n_new"].iloc[0], "new code"),
+            ratio=number(last["ratio"].iloc[0]),
+            low=number(last["ratio_low"].iloc[0]),
+            high=number(last["ratio_high"].iloc[0]),
             share=percent(last["share_reached"].iloc[0]),
-        )  # fmt: skip
+        )
     first = found.query("reached").head(1)
     return sentence(
         "The threshold was reached at participant {place} with a run of {run} (ratio {ratio}; {low} to "
         "{high} over other orders); in {share}% of the orders it was reached by then.",
-        place=count(first["place"].iloc[0]), run=count(first["run_length"].iloc[0]),
-        ratio=number(first["ratio"].iloc[0]), low=number(first["ratio_low"].iloc[0]),
-        high=number(first["ratio_high"].iloc[0]), share=percent(first["share_reached"].iloc[0]),
-    )  # fmt: skip
+        place=count(first["place"].iloc[0]),
+        run=count(first["run_length"].iloc[0]),
+        ratio=number(first["ratio"].iloc[0]),
+        low=number(first["ratio_low"].iloc[0]),
+        high=number(first["ratio_high"].iloc[0]),
+        share=percent(first["share_reached"].iloc[0]),
+    )
 
 
 def _codings(record: Record) -> Traced:
@@ -260,9 +297,13 @@ def _new_information(record: Record) -> Traced | None:
     if not emerged or record.cluster is None or not len(_codings(record).value):
         return None
     return record["codings"].new_information(
-        _codings(record), record.store.units, cluster=record.cluster, coverage=record.store.coverage(),
-        codes=emerged, seed=record.seed,
-    )  # fmt: skip
+        _codings(record),
+        record.store.units,
+        cluster=record.cluster,
+        coverage=record.store.coverage(),
+        codes=emerged,
+        seed=record.seed,
+    )
 
 
 def themes_recorded(record: Record) -> Iterator[Sentence]:
@@ -278,9 +319,11 @@ def themes_recorded(record: Record) -> Iterator[Sentence]:
         yield sentence(
             "Themes that a topic model had proposed were recorded {n} ({last}on {at}) as starting points for "
             "reading{worked}.",
-            n=times(runs.how_many()), at=date(runs[-1].at), worked=worked,
+            n=times(runs.how_many()),
+            at=date(runs[-1].at),
+            worked=worked,
             last="last " if len(runs.value) > 1 else "",
-        )  # fmt: skip
+        )
         yield from expected_themes(record)
     book = record.store.codebook
     heads = [code.id for code in book.value.codes if not code.codable]

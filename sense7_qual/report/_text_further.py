@@ -53,9 +53,12 @@ def _of_estimate(name: str, result: Estimate, traced: Traced) -> Sentence:
         between = (*interval(traced.confidence_level, *ends), " ", *how)
     return sentence(
         "For “{name}”, the {what} on {n} was {value} ({between}).",
-        name=name, what=called(result), n=plural(traced.n_pairable, "text"),
-        value=coefficient(traced.estimate), between=between,
-    )  # fmt: skip
+        name=name,
+        what=called(result),
+        n=plural(traced.n_pairable, "text"),
+        value=coefficient(traced.estimate),
+        between=between,
+    )
 
 
 def _of_odds(name: str, predictor: str, traced: Traced) -> Sentence:
@@ -68,14 +71,20 @@ def _of_odds(name: str, predictor: str, traced: Traced) -> Sentence:
         tested = phrase(
             "that it is the same at all splits was tested over {n} (generalised score test, Hotelling's T²), "
             "p {p}",
-            n=plural(whole["n_clusters"], "participant"), p=p_value(p),
-        )  # fmt: skip
+            n=plural(whole["n_clusters"], "participant"),
+            p=p_value(p),
+        )
     return sentence(
         "For “{predictor}”, the odds ratio of a higher “{name}” was {whole} in the {model} ordinal model and "
         "between {low} and {high} at the splits of the scale; {tested}.",
-        predictor=predictor, name=name, whole=number(whole["odds_ratio"]), model=named(whole["model"]),
-        low=number(splits["odds_ratio"].min()), high=number(splits["odds_ratio"].max()), tested=tested,
-    )  # fmt: skip
+        predictor=predictor,
+        name=name,
+        whole=number(whole["odds_ratio"]),
+        model=named(whole["model"]),
+        low=number(splits["odds_ratio"].min()),
+        high=number(splits["odds_ratio"].max()),
+        tested=tested,
+    )
 
 
 def _of_coders(name: str, result: TrueCodes, traced: Traced) -> Iterator[Sentence]:
@@ -86,11 +95,16 @@ def _of_coders(name: str, result: TrueCodes, traced: Traced) -> Iterator[Sentenc
             "For “{name}”, {code}, the model of Dawid and Skene (1979) gave {n} a sensitivity of {low} to "
             "{high} and a specificity of {least} to {most} on {texts}; observed and expected agreement of "
             "two coders differed by at most {apart}.",
-            name=name, code=named(fit["code"].iloc[0]), n=plural(fit["n_coders"].iloc[0], "coder"),
-            low=coefficient(rates["sensitivity"].min()), high=coefficient(rates["sensitivity"].max()),
-            least=coefficient(rates["specificity"].min()), most=coefficient(rates["specificity"].max()),
-            texts=plural(fit["n_units"].iloc[0], "text"), apart=coefficient(apart),
-        )  # fmt: skip
+            name=name,
+            code=named(fit["code"].iloc[0]),
+            n=plural(fit["n_coders"].iloc[0], "coder"),
+            low=coefficient(rates["sensitivity"].min()),
+            high=coefficient(rates["sensitivity"].max()),
+            least=coefficient(rates["specificity"].min()),
+            most=coefficient(rates["specificity"].max()),
+            texts=plural(fit["n_units"].iloc[0], "text"),
+            apart=coefficient(apart),
+        )
 
 
 def _of_test(name: str, result: AlternativeAnnotatorTest, traced: Traced) -> Iterator[Sentence]:
@@ -102,6 +116,11 @@ def _of_test(name: str, result: AlternativeAnnotatorTest, traced: Traced) -> Ite
             yield sentence(
                 "For “{name}”{of}, the winning rate of {model} in the alternative annotator test over {over} "
                 "(ε {epsilon}; Calderon, Reichart & Dror, 2025) was {rate}, against {n}.",
-                name=name, of=of, model=named(row["model"]), over=over, epsilon=number(traced.epsilon),
-                rate=coefficient(row["winning_rate"]), n=plural(row["n_humans"], "human"),
-            )  # fmt: skip
+                name=name,
+                of=of,
+                model=named(row["model"]),
+                over=over,
+                epsilon=number(traced.epsilon),
+                rate=coefficient(row["winning_rate"]),
+                n=plural(row["n_humans"], "human"),
+            )

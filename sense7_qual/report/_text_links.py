@@ -40,8 +40,9 @@ def link_method(record: Record) -> Iterator[Sentence]:
         return
     yield sentence(
         "Ratings (“{rating}”) of texts with and without each code were compared{whose}.",
-        rating=_rating(record), whose=_whose(record),
-    )  # fmt: skip
+        rating=_rating(record),
+        whose=_whose(record),
+    )
     if _with_odds(links):
         yield sentence(
             "A cumulative-link mixed model with random intercepts for {clusters} gave two odds ratios of a "
@@ -84,9 +85,10 @@ def _adjustment(record: Record, links: Traced) -> Iterator[Sentence]:
         yield sentence(
             "P values were adjusted across all {n} of codes and {sources} of decisions by the step-down "
             "max-T method (Westfall & Young, 1993), the correlation of the tests being that over {clusters}.",
-            n=plural(n_tests, "test"), sources=plural(every["source"].nunique(), "source"),
+            n=plural(n_tests, "test"),
+            sources=plural(every["source"].nunique(), "source"),
             clusters=record.clusters,
-        )  # fmt: skip
+        )
     elif n_tests.value > 1:
         yield sentence(
             "P values were adjusted across the {n} codes by the method of Benjamini and Hochberg (1995).",
@@ -96,8 +98,9 @@ def _adjustment(record: Record, links: Traced) -> Iterator[Sentence]:
         yield sentence(
             "Whether an association is too small to matter was tested by two one-sided t tests (Schuirmann, "
             "1987) at the margin of {margin}, with p {then}.",
-            margin=_margin(links), then=then,
-        )  # fmt: skip
+            margin=_margin(links),
+            then=then,
+        )
 
 
 def _margin(links: Traced) -> Number:
@@ -116,16 +119,18 @@ def whole_error_method(record: Record) -> Iterator[Sentence]:
         "Each link was also estimated under {n} of source, analysis and exclusion (a specification curve; "
         "Simonsohn, Simmons & Nelson, 2020). For each code, all of them were tested together by permuting "
         "the ratings within {clusters}.",
-        n=plural(choices.shape[0], "combination"), clusters=record.clusters,
-    )  # fmt: skip
+        n=plural(choices.shape[0], "combination"),
+        clusters=record.clusters,
+    )
     whole = every.query("analysis == 'whole'")
     if len(whole.value):
         yield sentence(
             "The whole error is over {clusters}, {coders} and {prompts}: what a prompt gets wrong was "
             "measured on texts coded by hand, and taken out (Kluger, Lu, Zrnic, Wang & Bates, 2025).",
-            clusters=record.clusters, coders=plural(whole["n_coders"].max(), "coder"),
+            clusters=record.clusters,
+            coders=plural(whole["n_coders"].max(), "coder"),
             prompts=plural(whole["n_prompts"].max(), "prompt"),
-        )  # fmt: skip
+        )
 
 
 def whole_error_found(record: Record) -> Iterator[Sentence]:
@@ -141,9 +146,10 @@ def whole_error_found(record: Record) -> Iterator[Sentence]:
         if pd.notna(p.value):
             yield sentence(
                 "All choices together gave p {p} for the link of “{label}”{whole}.",
-                label=named(labels[code]) if code in labels else code, p=p_value(p),
+                label=named(labels[code]) if code in labels else code,
+                p=p_value(p),
                 whole=_whole(whole.iloc[0]) if len(whole.value) else (),
-            )  # fmt: skip
+            )
 
 
 def _whole(row: Traced) -> Phrase:
@@ -152,8 +158,9 @@ def _whole(row: Traced) -> Phrase:
     low, high = (coefficient(row[name]) for name in ("low", "high"))
     return phrase(
         "; the rank-biserial correlation, with its whole error, was {at}, {between}",
-        at=coefficient(row["estimate"]), between=interval(row["confidence_level"], low, high),
-    )  # fmt: skip
+        at=coefficient(row["estimate"]),
+        between=interval(row["confidence_level"], low, high),
+    )
 
 
 def _of_ranks(record: Record, links: Traced) -> Sentence:
@@ -163,14 +170,17 @@ def _of_ranks(record: Record, links: Traced) -> Sentence:
         how = phrase(
             ", with {level}% confidence intervals from {n} bootstrap resamples of whole {clusters} (seed "
             "{seed})",
-            level=level(links["confidence_level"].max()), n=count(links["n_boot"].max()),
-            clusters=record.clusters, seed=named(links["seed"].max()),
-        )  # fmt: skip
+            level=level(links["confidence_level"].max()),
+            n=count(links["n_boot"].max()),
+            clusters=record.clusters,
+            seed=named(links["seed"].max()),
+        )
     elif record.is_pooled:
         how = phrase(
             ", with {level}% confidence intervals over {clusters}",
-            level=level(links["confidence_level"].max()), clusters=record.clusters,
-        )  # fmt: skip
+            level=level(links["confidence_level"].max()),
+            clusters=record.clusters,
+        )
     first = "The rank-biserial correlation gives the size of the difference without a model"
     alone = (
         "The difference was measured as the rank-biserial correlation, tested with Student's t on its "
@@ -210,9 +220,10 @@ def links_found(record: Record) -> Iterator[Sentence]:
     if len(tested) > 1:
         yield sentence(
             "Of {n} tested, {k} associated with “{rating}” at an adjusted p below .05.",
-            n=plural(links[p].notna().sum(), "code"), rating=_rating(record),
+            n=plural(links[p].notna().sum(), "code"),
+            rating=_rating(record),
             k=plural(links[p].lt(NOTABLE).sum(), "was", "were", none="none"),
-        )  # fmt: skip
+        )
     for code in [*notable, *(rest if len(rest) == 1 else [])]:
         yield _of_code(links, code, named(record.labels()[code]))
     if len(rest) > 1:
@@ -235,11 +246,16 @@ def _of_code(links: Traced, code: str, label: Number) -> Sentence:
     return sentence(
         "Texts with “{label}”{whose} {verb}{than}{odds}. Over all texts ({n} with it, {others} without), "
         "{ranks}{caution}.",
-        label=label, whose=whose, verb=verb, than=than,
+        label=label,
+        whose=whose,
+        verb=verb,
+        than=than,
         odds=_odds_of(links, code) if size != "rank_biserial" else (),
-        n=count(cells[code, "n_with"]), others=count(cells[code, "n_without"]),
-        ranks=_rank(links, code), caution=_caution(cells, code),
-    )  # fmt: skip
+        n=count(cells[code, "n_with"]),
+        others=count(cells[code, "n_without"]),
+        ranks=_rank(links, code),
+        caution=_caution(cells, code),
+    )
 
 
 def _odds_of(links: Traced, code: str) -> Phrase:
@@ -313,18 +329,22 @@ def _of_the_others(links: Traced, *, others: bool) -> Sentence:
     rest = links.query(f"{p} >= {NOTABLE}")
     ranks = phrase(
         "rank-biserial correlations were between {low} and {high}",
-        low=coefficient(rest["rank_biserial"].min()), high=coefficient(rest["rank_biserial"].max()),
-    )  # fmt: skip
+        low=coefficient(rest["rank_biserial"].min()),
+        high=coefficient(rest["rank_biserial"].max()),
+    )
     if _with_odds(links):
         name = _of_hypothesis(links)
         ranks = phrase(
             "odds ratios {what} were between {low} and {high} (smallest adjusted p {p}), and rank-biserial "
             "correlations over all texts between {r_low} and {r_high} (smallest p {p_of_r})",
             what="of own texts" if name == "odds_ratio" else "between participants",
-            low=number(rest[name].min()), high=number(rest[name].max()), p=p_value(rest[p].min()),
-            r_low=coefficient(rest["rank_biserial"].min()), r_high=coefficient(rest["rank_biserial"].max()),
+            low=number(rest[name].min()),
+            high=number(rest[name].max()),
+            p=p_value(rest[p].min()),
+            r_low=coefficient(rest["rank_biserial"].min()),
+            r_high=coefficient(rest["rank_biserial"].max()),
             p_of_r=p_value(rest["p"].min()),
-        )  # fmt: skip
+        )
     else:
         ranks = phrase("{ranks} (smallest adjusted p {p})", ranks=ranks, p=p_value(rest[p].min()))
     which = "For the others" if others else "Across all of them"
@@ -340,10 +360,12 @@ def _equivalent(record: Record, links: Traced, rest: Sequence[str]) -> Iterator[
         largest = links.query(f"equivalence_p_adjusted < {NOTABLE}")["equivalence_p_adjusted"].max()
         yield sentence(
             "Within the margin ({margin}) {verb} {labels} ({which} p {p}).",
-            margin=_margin(links), verb="was" if len(within) == 1 else "were",
+            margin=_margin(links),
+            verb="was" if len(within) == 1 else "were",
             labels=quoted([named(labels[code]) for code in within]),
-            which="adjusted" if len(within) == 1 else "largest adjusted", p=p_value(largest),
-        )  # fmt: skip
+            which="adjusted" if len(within) == 1 else "largest adjusted",
+            p=p_value(largest),
+        )
     else:
         yield sentence("No code was shown to be within the margin ({margin}).", margin=_margin(links))
     left_open = [named(labels[code]) for code in rest if code not in within]

@@ -27,10 +27,16 @@ from sense7_qual.report._text_record import Record
 
 _PSEUDONYM: Final = r"\[[A-Z]{2,20}-[0-9a-f]{1,16}\]"  # as redact.apply leaves them
 _CHANGES: Final = {
-    "add": "added", "rename": "renamed", "move": "moved in the tree", "redefine": "redefined",
-    "narrow": "narrowed", "widen": "widened", "merge": "merged into another", "split": "split",
+    "add": "added",
+    "rename": "renamed",
+    "move": "moved in the tree",
+    "redefine": "redefined",
+    "narrow": "narrowed",
+    "widen": "widened",
+    "merge": "merged into another",
+    "split": "split",
     "retire": "retired",
-}  # fmt: skip
+}
 _MOST_ROUNDS: Final = 4
 _MOST_VARIABLES: Final = 12
 _CONTRACTED: Final = ("unit_id", "text", "document_id", "case_id", "position", "context")
@@ -72,8 +78,10 @@ def _lengths(length: Traced) -> Sentence:
         return sentence("{what} {n}.", what=what, n=plural(length.max(), "character"))
     return sentence(
         "Texts had between {low} and {high} characters (median {median}).",
-        low=count(length.min()), high=count(length.max()), median=number(length.median(), 1),
-    )  # fmt: skip
+        low=count(length.min()),
+        high=count(length.max()),
+        median=number(length.median(), 1),
+    )
 
 
 def _variables(record: Record) -> Iterator[Sentence]:
@@ -92,14 +100,18 @@ def conversations(record: Record) -> Iterator[Sentence]:
     if not len(each.value) or not each.value.max():
         return
     if each.value.min() == each.value.max():
-        yield sentence("The texts of each participant are from {n}.",
-                       n=plural(each.max(), "conversation or document", several))  # fmt: skip
+        yield sentence(
+            "The texts of each participant are from {n}.",
+            n=plural(each.max(), "conversation or document", several),
+        )
     else:
         yield sentence(
             "A participant has texts from between {low} and {high} conversations or documents (median "
             "{median}).",
-            low=count(each.min()), high=count(each.max()), median=number(each.median(), 1),
-        )  # fmt: skip
+            low=count(each.min()),
+            high=count(each.max()),
+            median=number(each.median(), 1),
+        )
 
 
 def origins(record: Record) -> Iterator[Sentence]:
@@ -109,7 +121,7 @@ def origins(record: Record) -> Iterator[Sentence]:
         "Of {n} in the codebook, {emerged} added after its first version.",
         n=plural(record.store.codebook.codable.how_many(), "code"),
         emerged=plural(emerged.how_many(), "was", "were", none="none"),
-    )  # fmt: skip
+    )
     book = record.store.codebook
     if unstated := sum(not code.origin for code in book.value.codable):
         n = book.given("sum(not code.origin for code in store.codebook.codable)", unstated)
@@ -141,9 +153,12 @@ def codebook(record: Record) -> Iterator[Sentence]:
         facets = phrase(", and each coding could also record {names}", names=names)
     yield sentence(
         "The codebook, “{name}” (fingerprint {print}), had {codes}{under}{facets}.",
-        name=named(book.title if book.value.title else book.name), print=named(book.fingerprint[:12]),
-        codes=plural(book.codable.how_many(), "code"), under=under, facets=facets,
-    )  # fmt: skip
+        name=named(book.title if book.value.title else book.name),
+        print=named(book.fingerprint[:12]),
+        codes=plural(book.codable.how_many(), "code"),
+        under=under,
+        facets=facets,
+    )
     yield from _revisions(record)
 
 
@@ -155,12 +170,16 @@ def _revisions(record: Record) -> Iterator[Sentence]:
     when = _when(date(revisions[0].at), date(revisions[-1].at))
     yield sentence(
         "It was revised in {n} {when}, each with its reason on record; in total, {changes}.",
-        n=plural(revisions.how_many(), "step"), when=when, changes=_changes(record),
-    )  # fmt: skip
+        n=plural(revisions.how_many(), "step"),
+        when=when,
+        changes=_changes(record),
+    )
     emerged = record["codebook"].emerged(revisions, record.store.codebooks)
     if emerged.value:
-        yield sentence("Of the present codes, {n} added after its first version.",
-                       n=plural(emerged.how_many(), "was", "were"))  # fmt: skip
+        yield sentence(
+            "Of the present codes, {n} added after its first version.",
+            n=plural(emerged.how_many(), "was", "were"),
+        )
     else:
         yield sentence("All of the present codes had been in its first version.")
     yield sentence(
@@ -170,8 +189,10 @@ def _revisions(record: Record) -> Iterator[Sentence]:
     yield from _claims(record)
     stale = record.objected("stale_open")
     if stale.value:
-        yield sentence("Of these, {n} still open and not part of any result.",
-                       n=plural(stale, "decision is", "decisions are"))  # fmt: skip
+        yield sentence(
+            "Of these, {n} still open and not part of any result.",
+            n=plural(stale, "decision is", "decisions are"),
+        )
 
 
 _CLAIMS: Final = {
@@ -180,7 +201,7 @@ _CLAIMS: Final = {
     "{them} was the decision marked for review.",
     "widen": "In the lead’s judgement, {{codes}} {were} widened: only where coders had not applied "
     "{them} was the decision marked for review.",
-}  # fmt: skip
+}
 
 
 def _claims(record: Record) -> Iterator[Sentence]:
@@ -190,8 +211,10 @@ def _claims(record: Record) -> Iterator[Sentence]:
     for kind, words in _CLAIMS.items():
         labels = dict.fromkeys(
             f"“{books[step.codebook][change.code].label}”"
-            for step in revisions.value for change in step.changes if change.kind == kind
-        )  # fmt: skip
+            for step in revisions.value
+            for change in step.changes
+            if change.kind == kind
+        )
         if not labels:
             continue
         call = (
@@ -199,8 +222,9 @@ def _claims(record: Record) -> Iterator[Sentence]:
             f'store.revisions for change in step.changes if change.kind == "{kind}"))'
         )
         were, them = ("was", "it") if len(labels) == 1 else ("were", "them")
-        yield sentence(words.format(were=were, them=them),
-                       codes=named(revisions.given(call, ", ".join(labels))))  # fmt: skip
+        yield sentence(
+            words.format(were=were, them=them), codes=named(revisions.given(call, ", ".join(labels)))
+        )
 
 
 def _changes(record: Record) -> Phrase:
@@ -223,9 +247,10 @@ def coding(record: Record) -> Iterator[Sentence]:
     coverage = record.store.coverage()
     yield sentence(
         "In total, {n} coded by {coders}, {when}.",
-        coders=plural(record.n_coders, "coder"), n=plural(record.n_coded, "text was", "texts were"),
+        coders=plural(record.n_coders, "coder"),
+        n=plural(record.n_coded, "text was", "texts were"),
         when=_when(date(coverage["first_finished_at"].min()), date(coverage["finished_at"].max())),
-    )  # fmt: skip
+    )
     yield from _models(record)
     yield from _dealing(record)
     yield from _double(record)
@@ -234,8 +259,10 @@ def coding(record: Record) -> Iterator[Sentence]:
         yield _on_record(codings)
     unfinished = record.objected("unfinished")
     if unfinished.value:
-        yield sentence("{n} not finished.", n=plural(unfinished, "assigned coding of a text was",
-                                                     "assigned codings of a text were"))  # fmt: skip
+        yield sentence(
+            "{n} not finished.",
+            n=plural(unfinished, "assigned coding of a text was", "assigned codings of a text were"),
+        )
 
 
 def _models(record: Record) -> Iterator[Sentence]:
@@ -247,7 +274,7 @@ def _models(record: Record) -> Iterator[Sentence]:
             "In addition, {models} coded {n}; no number on people's coding counts a model as a coder.",
             models=listed([phrase("“{name}”", name=named(names[n])) for n in range(len(names.value))]),
             n=plural(coverage["unit_id"].nunique(), "text"),
-        )  # fmt: skip
+        )
         yield from _measured(record)
 
 
@@ -266,10 +293,13 @@ def _measured(record: Record) -> Iterator[Sentence]:
         yield sentence(
             "On {n} that people had coded, too, the sensitivity of “{model}” was between {low} and {high} "
             "across codes, its specificity between {least} and {most} (see its card).",
-            n=plural(texts.max(), "text"), model=named(card["model"].iloc[0]),
-            low=coefficient(rows[0].min()), high=coefficient(rows[0].max()),
-            least=coefficient(rows[1].min()), most=coefficient(rows[1].max()),
-        )  # fmt: skip
+            n=plural(texts.max(), "text"),
+            model=named(card["model"].iloc[0]),
+            low=coefficient(rows[0].min()),
+            high=coefficient(rows[0].max()),
+            least=coefficient(rows[1].min()),
+            most=coefficient(rows[1].max()),
+        )
 
 
 def _double(record: Record) -> Iterator[Sentence]:
@@ -284,9 +314,11 @@ def _double(record: Record) -> Iterator[Sentence]:
         yield sentence("Each text was coded by two or more coders{before}.", before=before)
     else:
         yield sentence(
-            "Two or more coders coded {n} ({share}%){before}.", before=before,
-            n=plural(record.n_double, "text"), share=percent(record.n_double / record.n_coded),
-        )  # fmt: skip
+            "Two or more coders coded {n} ({share}%){before}.",
+            before=before,
+            n=plural(record.n_double, "text"),
+            share=percent(record.n_double / record.n_coded),
+        )
 
 
 def _on_record(codings: Traced) -> Sentence:
@@ -296,16 +328,25 @@ def _on_record(codings: Traced) -> Sentence:
     if spans.value == len(codings.value):
         where = (" on passages of texts",)
     elif spans.value:
-        where = phrase(", {n} on a passage and {others} on a whole text", n=count(spans),
-                       others=count(codings["start"].isna().sum()))  # fmt: skip
+        where = phrase(
+            ", {n} on a passage and {others} on a whole text",
+            n=count(spans),
+            others=count(codings["start"].isna().sum()),
+        )
     noted: Phrase = ()
     if unsure.value:
         noted = phrase("; coders marked {n} as unsure", n=count(unsure))
     if searched.value:
-        noted = (*noted, *phrase("; {n} made at once for the results of a search",
-                                 n=plural(searched, "coding was", "codings were")))  # fmt: skip
-    return sentence("The record holds {n}{where}{noted}.", n=plural(codings.shape[0], "coding"), where=where,
-                    noted=noted)  # fmt: skip
+        noted = (
+            *noted,
+            *phrase(
+                "; {n} made at once for the results of a search",
+                n=plural(searched, "coding was", "codings were"),
+            ),
+        )
+    return sentence(
+        "The record holds {n}{where}{noted}.", n=plural(codings.shape[0], "coding"), where=where, noted=noted
+    )
 
 
 def _dealing(record: Record) -> Iterator[Sentence]:
@@ -320,9 +361,12 @@ def _dealing(record: Record) -> Iterator[Sentence]:
     weighted = " with unequal probabilities" if plan.weights else ""
     yield sentence(
         "The texts were assigned to {n} at random{weighted}{strata} (seed {seed}){share}.",
-        n=plural(last.coders.how_many(), "coder"), weighted=weighted, strata=strata, seed=named(last.seed),
+        n=plural(last.coders.how_many(), "coder"),
+        weighted=weighted,
+        strata=strata,
+        seed=named(last.seed),
         share=_overlap(last),
-    )  # fmt: skip
+    )
     if plan.calibration:
         yield sentence("All of them coded the same {n} first.", n=plural(last.calibration.how_many(), "text"))
 
@@ -348,9 +392,10 @@ def training(record: Record) -> Iterator[Sentence]:
             yield sentence(
                 "In the training round “{name}”, {coders} coded {n} and were shown after each text where "
                 "they had differed from an expert's decisions; these codings are not part of the data.",
-                name=named(rounds[place].name), coders=plural(rounds[place].coders.how_many(), "coder"),
+                name=named(rounds[place].name),
+                coders=plural(rounds[place].coders.how_many(), "coder"),
                 n=plural(rounds[place].units.how_many(), "text"),
-            )  # fmt: skip
+            )
 
 
 def blinding(record: Record) -> Iterator[Sentence]:
@@ -358,21 +403,35 @@ def blinding(record: Record) -> Iterator[Sentence]:
     if record.n_coders.value > 1:
         yield from _of_rounds(record)
         for kind, one, several, told in (
-            ("no_round", "text", "texts",
-             "The record does not show whether coders were blind to each other for {n} that several coded "
-             "outside rounds."),
-            ("finished_after_unblinding", "text was", "texts were",
-             "{n} first finished after the round had been unblinded, and therefore not blind."),
-            ("changed_after_unblinding", "coding of a text was", "codings of a text were",
-             "{n} changed in a round after it had been unblinded."),
-        ):  # fmt: skip
+            (
+                "no_round",
+                "text",
+                "texts",
+                "The record does not show whether coders were blind to each other for {n} that several coded "
+                "outside rounds.",
+            ),
+            (
+                "finished_after_unblinding",
+                "text was",
+                "texts were",
+                "{n} first finished after the round had been unblinded, and therefore not blind.",
+            ),
+            (
+                "changed_after_unblinding",
+                "coding of a text was",
+                "codings of a text were",
+                "{n} changed in a round after it had been unblinded.",
+            ),
+        ):
             n = record.objected(kind)
             if n.value:
                 yield sentence(told, n=plural(n, one, several))
     first = record.objected("suggestions_first")
     if first.value:
-        yield sentence("A model's suggestions were shown before {n}.",
-                       n=plural(first, "coding of a text", "codings of a text"))  # fmt: skip
+        yield sentence(
+            "A model's suggestions were shown before {n}.",
+            n=plural(first, "coding of a text", "codings of a text"),
+        )
     if record.objected("rating_seen").value:
         yield sentence("Coders saw the participants' ratings next to the texts while they coded.")
 
@@ -380,18 +439,21 @@ def blinding(record: Record) -> Iterator[Sentence]:
 def _of_rounds(record: Record) -> Iterator[Sentence]:
     rounds = record.store.rounds
     blind = [
-        n for n, one in enumerate(rounds.value)
+        n
+        for n, one in enumerate(rounds.value)
         if not one.is_training and not one.discusses and not one.of_models
-    ]  # fmt: skip
+    ]
     for place in blind[:_MOST_ROUNDS]:
         until: Phrase = ("; the round has not been unblinded",)
         if rounds.value[place].unblinded_at is not None:
             until = phrase(" until the round was unblinded on {at}", at=date(rounds[place].unblinded_at))
         yield sentence(
             "In the round “{name}”, {coders} were given {n} to code blind to each other{until}.",
-            name=named(rounds[place].name), coders=plural(rounds[place].coders.how_many(), "coder"),
-            n=plural(rounds[place].units.how_many(), "text"), until=until,
-        )  # fmt: skip
+            name=named(rounds[place].name),
+            coders=plural(rounds[place].coders.how_many(), "coder"),
+            n=plural(rounds[place].units.how_many(), "text"),
+            until=until,
+        )
     if len(blind) > _MOST_ROUNDS:
         call = "sum(not one.is_training and not one.discusses and not one.of_models for one in store.rounds)"
         yield sentence("In total, there were {n} such rounds.", n=count(rounds.given(call, len(blind))))
@@ -411,9 +473,10 @@ def memos(record: Record) -> Iterator[Sentence]:
     ]
     yield sentence(
         "During the analysis, {n} written ({on}), {when}.",
-        n=plural(written.shape[0], "memo was", "memos were"), on=listed(on),
+        n=plural(written.shape[0], "memo was", "memos were"),
+        on=listed(on),
         when=_when(date(written["at"].min()), date(written["at"].max())),
-    )  # fmt: skip
+    )
 
 
 def _when(first: Number, last: Number) -> Phrase:
@@ -430,7 +493,7 @@ def software(record: Record) -> Iterator[Sentence]:
         "as an act that is never changed{acts}, so that each number can be traced back to the texts.",
         version=named(record["metadata"].version("sense7_qual")),
         acts=phrase(" ({n} in this study)", n=count(acts)) if acts.value else "",
-    )  # fmt: skip
+    )
 
 
 def reflexivity(record: Record) -> Iterator[Sentence]:

@@ -30,9 +30,10 @@ def missing_method(record: Record) -> Iterator[Sentence]:
         return
     yield sentence(
         "The rating was missing for {n} of {all} ({share}%), which the comparisons of ratings leave out.",
-        n=count(record.unrated.sum()), all=plural(record.unrated.shape[0], "coded text"),
+        n=count(record.unrated.sum()),
+        all=plural(record.unrated.shape[0], "coded text"),
         share=percent(record.unrated.mean()),
-    )  # fmt: skip
+    )
     if record.missing is None:
         yield sentence(
             "What missing ratings could change was not bounded, since coders' own links were pooled: bounds "
@@ -60,9 +61,11 @@ def missing_found(record: Record) -> Iterator[Sentence]:
                 yield sentence(
                     "Over all coded texts, the rank-biserial correlation of “{label}” lies between {low} and "
                     "{high}, wherever on the scale the missing ratings are{tipping}.",
-                    label=named(label), low=coefficient(own["lowest"]), high=coefficient(own["highest"]),
+                    label=named(label),
+                    low=coefficient(own["lowest"]),
+                    high=coefficient(own["highest"]),
                     tipping=_tipping(own),
-                )  # fmt: skip
+                )
 
 
 def _tipping(own: Traced) -> Phrase:
@@ -76,5 +79,7 @@ def _tipping(own: Traced) -> Phrase:
     return phrase(
         "; its interval would reach 0 if they were on average {delta} points {one} than observed ones with "
         "it and as much {other} without it",
-        delta=replace(number(delta), printed=number(delta).printed.lstrip("−")), one=ways[0], other=ways[1],
-    )  # fmt: skip
+        delta=replace(number(delta), printed=number(delta).printed.lstrip("−")),
+        one=ways[0],
+        other=ways[1],
+    )

@@ -148,9 +148,14 @@ class Record:
         if self.adjust == "bh" or not self.is_pooled:
             asked["sources"] = [self.source]
         return self["links"].code_to_rating(
-            self.settled, self.store.units, rating=self.rating, cluster=self.cluster, n_boot=self.n_boot,
-            seed=self.seed, **asked,
-        )  # fmt: skip
+            self.settled,
+            self.store.units,
+            rating=self.rating,
+            cluster=self.cluster,
+            n_boot=self.n_boot,
+            seed=self.seed,
+            **asked,
+        )
 
     @property
     def links(self) -> Traced | None:
@@ -176,8 +181,12 @@ class Record:
         if self.links is None or self.is_pooled or not self.unrated.value.any():
             return None
         return self["links"].models.missing_ratings(
-            self.settled, self.store.units, rating=self.rating, cluster=self.cluster, sources=[self.source],
-        )  # fmt: skip
+            self.settled,
+            self.store.units,
+            rating=self.rating,
+            cluster=self.cluster,
+            sources=[self.source],
+        )
 
     @cached_property
     def disagreements(self) -> Traced:
@@ -236,10 +245,15 @@ class Record:
         people, made = self.independent, self.store.decisions(models=True).query(f"coder == {model!r}")
         try:
             return self["agreement"].diagnosis.model_card(
-                people[people["unit_id"].isin(ids)], model=made[made["unit_id"].isin(ids)], units=units,
-                cluster=self.cluster, inclusion="equal", by=[self.rating] if self.rating else [],
-                n_boot=self.n_boot, seed=self.seed,
-            )  # fmt: skip
+                people[people["unit_id"].isin(ids)],
+                model=made[made["unit_id"].isin(ids)],
+                units=units,
+                cluster=self.cluster,
+                inclusion="equal",
+                by=[self.rating] if self.rating else [],
+                n_boot=self.n_boot,
+                seed=self.seed,
+            )
         except TableError as error:
             return str(error)
 

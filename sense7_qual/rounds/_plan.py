@@ -72,11 +72,13 @@ class Assignment:
             lists = ("coders", "stratify", "calibration", "replaces")
             several = content["coders_per_unit"]
             return cls(
-                units=units, overlap=float(content["overlap"]), seed=int(content["seed"]),
+                units=units,
+                overlap=float(content["overlap"]),
+                seed=int(content["seed"]),
                 coders_per_unit=None if several is None else int(several),
                 weights=str(content.get("weights", "")),
                 **{name: _ids(content[name]) for name in lists},
-            )  # fmt: skip
+            )
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
             raise ActError(
                 f"assign: act {act.act_id!r} does not hold the units of each coder – make the plan with "

@@ -241,9 +241,18 @@ def _standing(openings: Sequence[Act], unblindings: Sequence[Act]) -> Round:
     last = [act for act in openings if act.coder in leads][-1]
     units, coders, _ = _opening(last)
     return Round(
-        str(last.round), units, coders, last.codebook, last.coder, last.at, tuple(leads),
-        shown[0].coder if shown else None, shown[0].at if shown else None, *_gold(last), _discusses(first),
-    )  # fmt: skip
+        str(last.round),
+        units,
+        coders,
+        last.codebook,
+        last.coder,
+        last.at,
+        tuple(leads),
+        shown[0].coder if shown else None,
+        shown[0].at if shown else None,
+        *_gold(last),
+        _discusses(first),
+    )
 
 
 def _opening(act: Act) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -325,15 +334,22 @@ def _check_ids(round: str, what: str, values: Sequence[str]) -> None:
         )
 
 
-PROGRESS: Final = Contract("progress", ("round", "coder"), {
-    "round, coder": text(),
-    "n_units": count("units of the round"),
-    "n_finished": count(
-        "those of them that the coder has finished in this round; 0 to n_units; missing for a round of "
-        "training or discussion of which `coverage` has nothing: ask for "
-        "``store.coverage(round=…)``", missing=True),
-    "unblinded": flag(),
-}, row="One row per round × coder of it")  # fmt: skip
+PROGRESS: Final = Contract(
+    "progress",
+    ("round", "coder"),
+    {
+        "round, coder": text(),
+        "n_units": count("units of the round"),
+        "n_finished": count(
+            "those of them that the coder has finished in this round; 0 to n_units; missing for a round of "
+            "training or discussion of which `coverage` has nothing: ask for "
+            "``store.coverage(round=…)``",
+            missing=True,
+        ),
+        "unblinded": flag(),
+    },
+    row="One row per round × coder of it",
+)
 
 
 @PROGRESS.returns
@@ -358,13 +374,18 @@ def progress(rounds: Iterable[Round], coverage: pd.DataFrame) -> pd.DataFrame:
     done = set(zip(checked["round"], checked["coder"], checked["unit_id"], strict=True))
     covered = set(checked["round"])
     rows = [
-        (one.name, coder, len(one.units),
-         sum((one.name, coder, unit) in done for unit in one.units)
-         if one.name in covered or not (one.is_training or one.discusses) else None,
-         one.unblinded_at is not None)
+        (
+            one.name,
+            coder,
+            len(one.units),
+            sum((one.name, coder, unit) in done for unit in one.units)
+            if one.name in covered or not (one.is_training or one.discusses)
+            else None,
+            one.unblinded_at is not None,
+        )
         for one in rounds
         for coder in one.coders
-    ]  # fmt: skip
+    ]
     return PROGRESS.frame(rows)
 
 
@@ -471,10 +492,14 @@ def own_codings(acts: Iterable[Act], round: Round, *, coder: str, codebook: Code
     facets = {facet.name for facet in codebook.facets}
     return [
         replace(
-            act, round=round.name, codebook=codebook.fingerprint, text=None, at=round.opened_at,
+            act,
+            round=round.name,
+            codebook=codebook.fingerprint,
+            text=None,
+            at=round.opened_at,
             facets=act.facets if facets.issuperset(act.facet_values) else None,
             act_id=str(uuid.uuid5(uuid.UUID(act.act_id), round.name)),
         )
         for act in standing(own, subject="coding")
         if act.code in codable and act.unit_id in round.units
-    ]  # fmt: skip
+    ]

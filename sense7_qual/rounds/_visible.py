@@ -54,19 +54,24 @@ class Sight:
         seen = {name for name, one in rounds.items() if not one.is_blind}
         done = [act for act in everything if act.target is None]
         return cls(
-            viewer=viewer, rounds=rounds, without_round=without_round, as_lead=as_lead,
+            viewer=viewer,
+            rounds=rounds,
+            without_round=without_round,
+            as_lead=as_lead,
             unblinded=frozenset(
                 (act.coder, one) for act in done if act.round in seen for one in (act.act_id, act.undone_by)
             ),
             proposed=frozenset(
-                (act.coder, one) for act in done for one in (act.act_id, act.undone_by)
+                (act.coder, one)
+                for act in done
+                for one in (act.act_id, act.undone_by)
                 if act.round is None and act.traits.subject == "proposal" and act.coder != viewer
             ),
             asked=frozenset(
                 act.act_id for act in done if act.traits.subject == "proposal" and act.coder == viewer
             ),
             assigned=any(act.kind == "assign" and act.round is None and act.coder == viewer for act in done),
-        )  # fmt: skip
+        )
 
     def sees(self, act: Act) -> bool:
         """Return True for their own, what was done for the team, and all of unblinded rounds.

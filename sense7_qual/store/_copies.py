@@ -301,11 +301,18 @@ class Copies:
             analysis_plan, rating=rating, cluster=cluster, settled_by=settled_by, seed=seed
         )
         wish = bundles.Wish(
-            plan=plan, texts=texts, title=title, conditions=tuple(conditions), variables=tuple(variables),
-            names=tuple(names), formats=tuple(formats), overwrite=overwrite,
-            paraphrased=decide.paraphrased(quotes), accept=tuple(accept),
+            plan=plan,
+            texts=texts,
+            title=title,
+            conditions=tuple(conditions),
+            variables=tuple(variables),
+            names=tuple(names),
+            formats=tuple(formats),
+            overwrite=overwrite,
+            paraphrased=decide.paraphrased(quotes),
+            accept=tuple(accept),
             cited=citation(authors, licence, keywords, software),
-        )  # fmt: skip
+        )
         bundles.check(wish, [str(name) for name in known.units.columns])
         decisions = decide.decisions(self._study.acts(), known, log.coders(), Choice(), codebook=None)
         if decisions.empty:

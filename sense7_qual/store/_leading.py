@@ -92,10 +92,19 @@ class Store(Reading):
         names = coders if one else list(coders)
         check_arguments(Store.assign, locals() | {"coders": names})
         act = assign_act(
-            self._study.known.units, self.acts(), coder=coder, codebook=self.codebook, coders=names,
-            overlap=overlap, seed=seed, stratify=stratify, coders_per_unit=coders_per_unit,
-            calibration=calibration, round=round, weights=weights,
-        )  # fmt: skip
+            self._study.known.units,
+            self.acts(),
+            coder=coder,
+            codebook=self.codebook,
+            coders=names,
+            overlap=overlap,
+            seed=seed,
+            stratify=stratify,
+            coders_per_unit=coders_per_unit,
+            calibration=calibration,
+            round=round,
+            weights=weights,
+        )
         if act is not None:
             known = self._study.reads.coders()
             for each in names:
@@ -220,9 +229,15 @@ class Store(Reading):
             )
         named = None if leads is None else tuple(map(check_person, leads))
         act = options_act(
-            options, coder=coder, codebook=self.codebook, new_codes=new_codes, rating=rating,
-            suggestions=suggestions, rating_column=rating_column, leads=named,
-        )  # fmt: skip
+            options,
+            coder=coder,
+            codebook=self.codebook,
+            new_codes=new_codes,
+            rating=rating,
+            suggestions=suggestions,
+            rating_column=rating_column,
+            leads=named,
+        )
         if act is not None:
             self._study.append([act])
         return self.options
@@ -334,9 +349,18 @@ class Store(Reading):
         """
         check_arguments(Store.edit_theme, locals())
         act = edit(
-            theme, self._study.lead_acts("themes"), self.units, coder=coder, codebook=self.codebook,
-            name=name, merge_into=merge_into, dismissed=dismissed, parts=parts, code=code, why=why,
-        )  # fmt: skip
+            theme,
+            self._study.lead_acts("themes"),
+            self.units,
+            coder=coder,
+            codebook=self.codebook,
+            name=name,
+            merge_into=merge_into,
+            dismissed=dismissed,
+            parts=parts,
+            code=code,
+            why=why,
+        )
         self._study.append([act])
 
 
@@ -372,12 +396,16 @@ def assign_act(
     without_part = {name: tuple(own) for name, own in begun.items() if name not in parts}
     dealt = {name: tuple(map(str, part["unit_id"])) for name, part in parts.items()}
     made = Assignment(
-        units=dealt | without_part, coders=tuple(parts), overlap=float(overlap), seed=int(seed),
+        units=dealt | without_part,
+        coders=tuple(parts),
+        overlap=float(overlap),
+        seed=int(seed),
         stratify=columns,
         coders_per_unit=None if coders_per_unit is None else int(coders_per_unit),
         calibration=tuple(first) if isinstance(first, list) else dealt[coders[0]][: int(first)],
-        replaces=tuple(act.act_id for act, _ in current), weights=_fingerprint(weights),
-    )  # fmt: skip
+        replaces=tuple(act.act_id for act, _ in current),
+        weights=_fingerprint(weights),
+    )
     if len(current) == 1 and _settings(made) == _settings(current[0][1]):
         return None
     return Act(kind="assign", round=round, text=made.to_text(), **stamp(coder, codebook, None, None))

@@ -34,8 +34,12 @@ class Store:
 
     def __repr__(self) -> str:
         models = sum(map(is_model, self.coders))
-        counts = [(len(self._study.known.units), "unit"), (len(self.codebook.codes), "code"),
-                  (len(self.coders) - models, "coder"), (models, "model")]  # fmt: skip
+        counts = [
+            (len(self._study.known.units), "unit"),
+            (len(self.codebook.codes), "code"),
+            (len(self.coders) - models, "coder"),
+            (models, "model"),
+        ]
         named = [f"{n:,} {noun}{'' if n == 1 else 's'}" for n, noun in counts if n or noun != "model"]
         return f"Store({', '.join(named)})"
 

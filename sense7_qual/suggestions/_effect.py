@@ -132,10 +132,16 @@ def _compared(values: pd.Series, side: pd.Series, groups: pd.Series, level: floa
     means = [float(values[with_them].mean()), float(values[~with_them].mean())]
     clusters = [groups[with_them].nunique(), groups[~with_them].nunique()]
     row: dict[str, object] = {
-        "shown": means[0], "withheld": means[1], "difference": means[0] - means[1], "low": np.nan,
-        "high": np.nan, "n_shown": int(with_them.sum()), "n_withheld": int((~with_them).sum()),
-        "n_clusters": int(groups.nunique()), "reason": None,
-    }  # fmt: skip
+        "shown": means[0],
+        "withheld": means[1],
+        "difference": means[0] - means[1],
+        "low": np.nan,
+        "high": np.nan,
+        "n_shown": int(with_them.sum()),
+        "n_withheld": int((~with_them).sum()),
+        "n_clusters": int(groups.nunique()),
+        "reason": None,
+    }
     if min(clusters) < FEWEST_CLUSTERS:
         return row | {"reason": Reason.FEW_CLUSTERS if min(clusters) else Reason.NO_COMPARISON}
     from scipy import special
@@ -180,8 +186,12 @@ def shown(acts: Iterable[Act]) -> pd.Series:
     for act, one in _readable(acts):
         unit_id = str(act.unit_id)
         by_unit[unit_id] = by_unit.get(unit_id, False) or not one.withheld
-    return pd.Series(list(by_unit.values()), index=pd.Index(list(by_unit), dtype="string", name="unit_id"),
-                     name="shown", dtype=bool)  # fmt: skip
+    return pd.Series(
+        list(by_unit.values()),
+        index=pd.Index(list(by_unit), dtype="string", name="unit_id"),
+        name="shown",
+        dtype=bool,
+    )
 
 
 @MADE_WHEN.returns
@@ -279,13 +289,21 @@ def _of_text(own: Sequence[Act]) -> list[dict[str, object]]:
     now = standing(own)
     return [
         {
-            "unit_id": act.unit_id, "coder": act.coder, "round": act.round, "code": one.code,
-            "model": suggested.model, "probability": one.probability, "start": one.start, "end": one.end,
-            "when": suggested.when, "shown_at": act.at, "before": one.code in had,
+            "unit_id": act.unit_id,
+            "coder": act.coder,
+            "round": act.round,
+            "code": one.code,
+            "model": suggested.model,
+            "probability": one.probability,
+            "start": one.start,
+            "end": one.end,
+            "when": suggested.when,
+            "shown_at": act.at,
+            "before": one.code in had,
             "answer": _answer(one, now, had=one.code in had),
         }
         for one in suggested.suggestions
-    ]  # fmt: skip
+    ]
 
 
 def _answer(suggestion: Suggestion, now: Iterable[Act], *, had: bool) -> str:

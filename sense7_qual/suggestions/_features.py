@@ -81,9 +81,12 @@ def fit_features(texts: Sequence[str]) -> Features:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     words = TfidfVectorizer(
-        ngram_range=(1, 2), min_df=2 if len(texts) >= 50 else 1, sublinear_tf=True,
-        token_pattern=_TERM, max_features=_MOST_TERMS,
-    )  # fmt: skip
+        ngram_range=(1, 2),
+        min_df=2 if len(texts) >= 50 else 1,
+        sublinear_tf=True,
+        token_pattern=_TERM,
+        max_features=_MOST_TERMS,
+    )
     try:
         words.fit(texts)
     except ValueError:  # no word stands twice
@@ -187,9 +190,17 @@ _LISTS: Final = {
 }
 _WORDS: Final = {name: frozenset(words.split()) for name, words in _LISTS.items()}
 SURFACE: Final = (
-    "words", "sentences", "word_length", "questions", "exclamations", "ellipses", "numbers", "capitals",
-    "quotation_marks", *_LISTS,
-)  # fmt: skip
+    "words",
+    "sentences",
+    "word_length",
+    "questions",
+    "exclamations",
+    "ellipses",
+    "numbers",
+    "capitals",
+    "quotation_marks",
+    *_LISTS,
+)
 """The columns of `surface`."""
 
 
@@ -216,10 +227,16 @@ def _row(text: str) -> list[float]:
     words = [word.replace("’", "'") for word in _WORD.findall(text.lower())]
     n = max(len(words), 1)
     counts: list[Any] = [
-        len(words), len(sentences(text)), sum(map(len, words)) / n, text.count("?"), text.count("!"),
-        text.count("...") + text.count("…"), len(re.findall(r"\d+", text)),
-        sum(letter.isupper() for letter in text) / max(len(text), 1), len(re.findall(r"[\"“”«»]", text)),
-    ]  # fmt: skip
+        len(words),
+        len(sentences(text)),
+        sum(map(len, words)) / n,
+        text.count("?"),
+        text.count("!"),
+        text.count("...") + text.count("…"),
+        len(re.findall(r"\d+", text)),
+        sum(letter.isupper() for letter in text) / max(len(text), 1),
+        len(re.findall(r"[\"“”«»]", text)),
+    ]
     shares = [sum(word in known for word in words) for known in _WORDS.values()]
     negated = sum(word.endswith("n't") for word in words)
     shares[list(_WORDS).index("negation")] += negated

@@ -164,7 +164,10 @@ def fit(
     return Suggester(
         codes=pd.DataFrame([{"code": code, **row} for code, (row, _) in made.items()]),
         parameters={
-            "seed": seed, "coder": coder, "cluster": cluster, "n_units": len(decided.units),
+            "seed": seed,
+            "coder": coder,
+            "cluster": cluster,
+            "n_units": len(decided.units),
             "n_clusters": len(set(decided.groups)),
             "coders": _taught_by(decisions) if coder is None else (coder,),
         },
@@ -175,7 +178,7 @@ def fit(
         quote_vectors=vectors(_quoted(quotes, filled), embed),
         learned_units=frozenset(decided.units["unit_id"]),
         learned_groups=frozenset(decided.groups),
-    )  # fmt: skip
+    )
 
 
 def _taught_by(decisions: pd.DataFrame) -> tuple[str, ...]:
@@ -240,9 +243,13 @@ def _of_code(
     at = np.flatnonzero(decided.units["unit_id"].isin(own.index))
     applied = own.reindex(decided.units["unit_id"].iloc[at]).to_numpy(dtype=bool)
     row: dict[str, Any] = {
-        "source": None, "n_present": int(applied.sum()), "n_absent": int((~applied).sum()),
-        "threshold": np.nan, "f1": np.nan, "reason": None,
-    }  # fmt: skip
+        "source": None,
+        "n_present": int(applied.sum()),
+        "n_absent": int((~applied).sum()),
+        "threshold": np.nan,
+        "f1": np.nan,
+        "reason": None,
+    }
     if len(applied) >= _LEAST and not 0 < applied.sum() < len(applied):
         never = Reason.CODE_NEVER_APPLIED if not applied.any() else Reason.CODE_ALWAYS_APPLIED
         return row | {"reason": never}, None

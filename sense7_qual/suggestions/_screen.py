@@ -188,9 +188,15 @@ def screen(
         own = rows[rows["code"] == code.id]
         made.append(_of_code(own, code.id, limits, agreed.get(code.id, np.nan), least_agreement))
     left = pd.concat([verdicts for _, verdicts in made], ignore_index=True)
-    settings = {"codebook": codebook.fingerprint, "false_share": false_share, "lost_share": lost_share,
-                "delta": delta, "least_agreement": least_agreement, "coder": coder,
-                "cluster": cluster}  # fmt: skip
+    settings = {
+        "codebook": codebook.fingerprint,
+        "false_share": false_share,
+        "lost_share": lost_share,
+        "delta": delta,
+        "least_agreement": least_agreement,
+        "coder": coder,
+        "cluster": cluster,
+    }
     return Screening(pd.DataFrame([row for row, _ in made]), left, settings)
 
 
@@ -201,9 +207,13 @@ def _check_shares(**shares: float) -> None:
 
 
 def _rows(
-    suggestions: pd.DataFrame, decisions: pd.DataFrame, codebook: Codebook, units: pd.DataFrame,
-    cluster: str, coder: str | None,
-) -> pd.DataFrame:  # fmt: skip
+    suggestions: pd.DataFrame,
+    decisions: pd.DataFrame,
+    codebook: Codebook,
+    units: pd.DataFrame,
+    cluster: str,
+    coder: str | None,
+) -> pd.DataFrame:
     """Return unit_id, code, probability, group, `usable`, and `applied` (missing where nobody decided)."""
     made = SUGGESTIONS.check(suggestions)
     check_codes(made["code"], codebook, function="screen")
@@ -260,13 +270,19 @@ def _of_code(
     settled = [usable & (chance <= low), usable & (chance >= high)]
     verdict = np.select(settled, ["absent", "present"], "people")
     row = {
-        "code": code, "absent_up_to": low, "present_from": high, "n_sample": len(sample),
-        "n_clusters": sample["group"].nunique(), "n_present": int(sample["applied"].astype(bool).sum()),
+        "code": code,
+        "absent_up_to": low,
+        "present_from": high,
+        "n_sample": len(sample),
+        "n_clusters": sample["group"].nunique(),
+        "n_present": int(sample["applied"].astype(bool).sum()),
         "n_absent": int((verdict == "absent").sum()),
         "n_decided_present": int((verdict == "present").sum()),
         "n_people": int((verdict == "people").sum()),
-        **_in_sample(sample, low, high), "agreement": agreed, "reason": reason,
-    }  # fmt: skip
+        **_in_sample(sample, low, high),
+        "agreement": agreed,
+        "reason": reason,
+    }
     return row, pd.DataFrame({"unit_id": rest["unit_id"], "code": code, "verdict": verdict})
 
 

@@ -137,9 +137,16 @@ class Suggester:
         return np.split(whole, np.cumsum([len(own) for own in spans])[:-1])
 
     def _of_code(
-        self, code: str, reason: Any, ids: list[str], texts: list[str], meaning: Floats, rows: Any,
-        parts: list[Floats], with_spans: bool,
-    ) -> pd.DataFrame:  # fmt: skip
+        self,
+        code: str,
+        reason: Any,
+        ids: list[str],
+        texts: list[str],
+        meaning: Floats,
+        rows: Any,
+        parts: list[Floats],
+        with_spans: bool,
+    ) -> pd.DataFrame:
         frame = pd.DataFrame({"unit_id": ids, "code": code}).reindex(columns=_COLUMNS)
         model = self.by_code.get(code)
         if model is None:

@@ -36,9 +36,18 @@ from sense7_qual.themes._themes import Themes as Themes, typical
 from sense7_qual.themes._to_bertopic import to_bertopic
 
 __all__ = [
-    "against_codebook", "codes_by_theme", "fit", "history", "nearest", "nearest_codes",
-    "participants_by_theme", "spread", "text_map", "to_bertopic", "typical",
-]  # fmt: skip
+    "against_codebook",
+    "codes_by_theme",
+    "fit",
+    "history",
+    "nearest",
+    "nearest_codes",
+    "participants_by_theme",
+    "spread",
+    "text_map",
+    "to_bertopic",
+    "typical",
+]
 
 
 def __dir__() -> list[str]:

@@ -337,9 +337,17 @@ def _rows(new: _Members, before: StudyThemes, numbers: Mapping[int, int], simila
     rows: list[tuple[object, ...]] = []
     for place, number in enumerate(new):
         nearest = int(similar[place].argmax()) if len(old) else None
-        rows.append((number, numbers[number] if number in numbers else next(fresh), number not in numbers,
-                     pd.NA if nearest is None else int(old[nearest]),
-                     np.nan if nearest is None else similar[place, nearest]))  # fmt: skip
-    rows += [(pd.NA, int(old[place]), False, int(old[place]), similar[:, place].max(initial=0.0))
-             for place in ended]  # fmt: skip
+        rows.append(
+            (
+                number,
+                numbers[number] if number in numbers else next(fresh),
+                number not in numbers,
+                pd.NA if nearest is None else int(old[nearest]),
+                np.nan if nearest is None else similar[place, nearest],
+            )
+        )
+    rows += [
+        (pd.NA, int(old[place]), False, int(old[place]), similar[:, place].max(initial=0.0))
+        for place in ended
+    ]
     return MATCHED.frame(rows)

@@ -346,8 +346,10 @@ def _hierarchy(
     levels = []
     above: pd.Series | None = None
     for name, column, labels in (
-        ("coarse", "coarse", found.coarse), ("theme", "theme", found.themes), ("sub", "sub", found.subs)
-    ):  # fmt: skip
+        ("coarse", "coarse", found.coarse),
+        ("theme", "theme", found.themes),
+        ("sub", "sub", found.subs),
+    ):
         rows = themes
         if name != "theme":
             rows = described(texts, assignments[column], terms.of(labels))

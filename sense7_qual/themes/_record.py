@@ -29,11 +29,19 @@ _COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "assignments": ("unit_id", "theme", "similarity", "coarse", "sub"),
     "summary": ("theme", "stability", "dissolved", "recovered"),
     "granularities": (
-        "granularity", "n_themes", "largest", "n_resamples", "ari", "ari_low", "ari_high", "ari_chance",
-        "beyond_chance", "chosen",
+        "granularity",
+        "n_themes",
+        "largest",
+        "n_resamples",
+        "ari",
+        "ari_low",
+        "ari_high",
+        "ari_chance",
+        "beyond_chance",
+        "chosen",
     ),
     "hierarchy": ("level", "group", "stability"),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)

@@ -162,10 +162,12 @@ def _hierarchy(
 
 
 _DONE: Final = {
-    "name": ("named", "name taken off"), "merge_into": ("merged into", "separated again"),
-    "dismissed": ("dismissed", "brought back"), "parts": ("split into", ""),
+    "name": ("named", "name taken off"),
+    "merge_into": ("merged into", "separated again"),
+    "dismissed": ("dismissed", "brought back"),
+    "parts": ("split into", ""),
     "code": ("made a code", "code taken off"),
-}  # fmt: skip
+}
 
 Row = tuple[str, str, int, str | None, str, str | None, str | None, int]
 

@@ -128,9 +128,13 @@ def _by_tsne(vectors: Vectors, seed: int) -> Floats:
         if n < _LEAST_FOR_TSNE or not begin[:, 0].any():
             return begin
         model = TSNE(
-            perplexity=min(_PERPLEXITY, (n - 1) / 3), init=begin / begin[:, 0].std() * 1e-4,
-            learning_rate="auto", max_iter=_ITERATIONS, random_state=seed, n_jobs=1,
-        )  # fmt: skip
+            perplexity=min(_PERPLEXITY, (n - 1) / 3),
+            init=begin / begin[:, 0].std() * 1e-4,
+            learning_rate="auto",
+            max_iter=_ITERATIONS,
+            random_state=seed,
+            n_jobs=1,
+        )
         placed: Floats = model.fit_transform(parts).astype(np.float64)
     return placed
 

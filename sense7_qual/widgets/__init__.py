@@ -15,9 +15,14 @@ from sense7_qual.widgets._quotes import QuotesWidget
 from sense7_qual.widgets._themes import ThemesWidget
 
 __all__ = [
-    "AdjudicationWidget", "CodebookWidget", "CodingWidget", "ModelCoderWidget", "OverviewWidget",
-    "QuotesWidget", "ThemesWidget",
-]  # fmt: skip
+    "AdjudicationWidget",
+    "CodebookWidget",
+    "CodingWidget",
+    "ModelCoderWidget",
+    "OverviewWidget",
+    "QuotesWidget",
+    "ThemesWidget",
+]
 
 
 def __dir__() -> list[str]:

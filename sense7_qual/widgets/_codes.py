@@ -150,9 +150,7 @@ def described(codebook: Codebook, keys: Mapping[str, str]) -> dict[str, Any]:
 
 def described_book(codebook: Codebook, *, without: Collection[str] = ()) -> dict[str, Any]:
     """Describe the codebook for a lead's browser; code lists in `without` are empty."""
-    return {
-        "title": codebook.title or codebook.name, "codes": _described_codes(codebook, without=without)
-    }  # fmt: skip
+    return {"title": codebook.title or codebook.name, "codes": _described_codes(codebook, without=without)}
 
 
 def _described_codes(
@@ -184,9 +182,11 @@ def code_made(
         )
     taken = {one for version in versions for one in version.ids}
     return Code(
-        id=code_id(proposal.label, {*taken, *before.ids}), label=proposal.label,
-        definition=proposal.definition, **named,
-    )  # fmt: skip
+        id=code_id(proposal.label, {*taken, *before.ids}),
+        label=proposal.label,
+        definition=proposal.definition,
+        **named,
+    )
 
 
 def code_id(label: str, taken: Collection[str]) -> str:
@@ -300,8 +300,13 @@ def _suggested(taken: list[str]) -> str | None:
     """Return of 180 colours the one that is farthest from all that are taken, where it is far enough."""
     colours = [
         "#" + "".join(f"{round(255 * part):02x}" for part in colorsys.hls_to_rgb(hue / 36, light, strength))
-        for hue in range(36) for light in (0.4, 0.45, 0.5, 0.55, 0.6) for strength in (0.5,)
-    ]  # fmt: skip
+        for hue in range(36)
+        for light in (0.4, 0.45, 0.5, 0.55, 0.6)
+        for strength in (0.5,)
+    ]
     fit = [one for one in colours if _problem(one, {str(n): other for n, other in enumerate(taken)}) is None]
-    return max(fit, key=lambda one: min([colour_distance(one, other, "usual vision") for other in taken]
-                                        or [1.0]), default=None)  # fmt: skip
+    return max(
+        fit,
+        key=lambda one: min([colour_distance(one, other, "usual vision") for other in taken] or [1.0]),
+        default=None,
+    )

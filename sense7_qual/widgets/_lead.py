@@ -15,8 +15,14 @@ from sense7_qual.widgets._base import BaseWidget, desk_of, field
 from sense7_qual.widgets._lead_view import Board, Seen, leads_of
 
 _NEEDS: Final = (
-    "units", "codebook", "codebooks", "acts", "append", "revise", "desk",
-)  # fmt: skip
+    "units",
+    "codebook",
+    "codebooks",
+    "acts",
+    "append",
+    "revise",
+    "desk",
+)
 
 
 class Decisions(Protocol):
@@ -113,9 +119,12 @@ class LeadWidget(BaseWidget):
     def _seen(self, acts: Sequence[Act] | None = None) -> Seen:
         """Return the visible coding, in the codes of the current codebook."""
         return Seen(
-            self._study, viewer=self._coder, codebook=self._current(), without_round=self._without_round,
+            self._study,
+            viewer=self._coder,
+            codebook=self._current(),
+            without_round=self._without_round,
             acts=acts,
-        )  # fmt: skip
+        )
 
     def _board(self) -> Board:
         """Return the visible state of the study."""
@@ -137,9 +146,12 @@ class LeadWidget(BaseWidget):
         first = acts[0]
         about = acts if first.target is None else self._done[first.target]
         return about, {
-            "type": "done", "unit_id": about[0].unit_id, "code": about[0].code,
-            "undone": first.kind == "undo", "redone": first.kind == "redo",
-        }  # fmt: skip
+            "type": "done",
+            "unit_id": about[0].unit_id,
+            "code": about[0].code,
+            "undone": first.kind == "undo",
+            "redone": first.kind == "redo",
+        }
 
     def _acts(self, asked: Mapping[str, Any], act_id: str, on: Decisions) -> list[Act]:
         common: dict[str, Any] = {"codebook": self._codebook, "act_id": act_id}

@@ -354,9 +354,13 @@ class Board:
     def read(self) -> Seen:
         """What may be seen of the coding."""
         read = Seen(
-            self.study, viewer=self.viewer, codebook=self.codebook, without_round=self.without_round,
-            acts=self.acts, as_lead=self.is_lead,
-        )  # fmt: skip
+            self.study,
+            viewer=self.viewer,
+            codebook=self.codebook,
+            without_round=self.without_round,
+            acts=self.acts,
+            as_lead=self.is_lead,
+        )
         if not self.is_lead:  # who leads nothing does not know whether others coded, but whether they were to
             read.leaves_out = not self.without_round and bool(self.plan["round"].isna().any())
         return read

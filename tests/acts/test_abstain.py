@@ -16,12 +16,14 @@ OF_MODEL = {"coder": "model-a", "codebook": SENSE7, "round": "model-a"}
 
 
 def recorded() -> acts.Record:
-    return acts.fold([
-        acts.contents.describe(settings={"model": "a"}, **OF_MODEL),
-        acts.apply(unit_id="m1", code="interest", **OF_MODEL),
-        acts.contents.abstain(unit_id="m1", code="relational", reason="quote_not_in_text", **OF_MODEL),
-        acts.finish(unit_id="m1", **OF_MODEL),
-    ])  # fmt: skip
+    return acts.fold(
+        [
+            acts.contents.describe(settings={"model": "a"}, **OF_MODEL),
+            acts.apply(unit_id="m1", code="interest", **OF_MODEL),
+            acts.contents.abstain(unit_id="m1", code="relational", reason="quote_not_in_text", **OF_MODEL),
+            acts.finish(unit_id="m1", **OF_MODEL),
+        ]
+    )
 
 
 def test_an_abstention_has_no_decision_and_every_other_code_has_one() -> None:
@@ -41,16 +43,26 @@ def test_an_abstention_in_another_round_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("told", "gone", "come", "expected"),
     [
-        ({"merged": {"warm": "warmth", "kind": "warmth"}}, ("warm", "kind"), ("warmth",),
-         {"warm": None, "kind": None, "neither": False, "also kind": True}),
-        ({"split": {"warm": ["mild", "hot"]}}, ("warm",), ("mild", "hot"),
-         {"warm": None, "kind": False, "neither": False, "also kind": None}),
+        (
+            {"merged": {"warm": "warmth", "kind": "warmth"}},
+            ("warm", "kind"),
+            ("warmth",),
+            {"warm": None, "kind": None, "neither": False, "also kind": True},
+        ),
+        (
+            {"split": {"warm": ["mild", "hot"]}},
+            ("warm",),
+            ("mild", "hot"),
+            {"warm": None, "kind": False, "neither": False, "also kind": None},
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_was_abstained_from_is_never_absent_in_what_its_code_became(
-    told: dict[str, dict[str, object]], gone: tuple[str, ...], come: tuple[str, ...],
+    told: dict[str, dict[str, object]],
+    gone: tuple[str, ...],
+    come: tuple[str, ...],
     expected: dict[str, bool | None],
-) -> None:  # fmt: skip
+) -> None:
     mine = {"coder": "model-a", "codebook": BASE, "round": "model-a"}
     made = []
     for unit_id in expected:
@@ -62,9 +74,13 @@ def test_what_was_abstained_from_is_never_absent_in_what_its_code_became(
         made.append(acts.finish(unit_id=unit_id, **mine))
     record, book = acts.fold(made), plus(without(BASE, *gone), *come)
     step = Revision(
-        coder="lead", at="2999-01-01T00:00:00.000Z", why="So.", base=BASE.fingerprint,
-        codebook=book.fingerprint, changes=changes(BASE, book, **told),
-    )  # fmt: skip
+        coder="lead",
+        at="2999-01-01T00:00:00.000Z",
+        why="So.",
+        base=BASE.fingerprint,
+        codebook=book.fingerprint,
+        changes=changes(BASE, book, **told),
+    )
     decided = codings.decisions(
         record.codings, record.coverage, book, revisions=[step], abstained=record.abstained
     ).set_index(["unit_id", "code"])["applied"]

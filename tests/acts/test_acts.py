@@ -269,9 +269,11 @@ def test_no_error_of_a_memo_holds_its_text() -> None:
 def test_nothing_gives_three_empty_frames_in_their_contracts() -> None:
     record = acts.fold([])
     for frame, contract in (
-        (record.codings, CODINGS), (record.coverage, COVERAGE), (record.memos, MEMOS),
+        (record.codings, CODINGS),
+        (record.coverage, COVERAGE),
+        (record.memos, MEMOS),
         (record.proposals, PROPOSALS),
-    ):  # fmt: skip
+    ):
         pd.testing.assert_frame_equal(contract.check(frame)[list(contract.columns)], contract.empty())
 
 

@@ -32,22 +32,32 @@ def as_dict(decisions: pd.DataFrame) -> dict[tuple[str, str], bool]:
 
 
 DISPUTED = decisions_of(
-    ("m1", "ana", "interest", 1), ("m1", "ben", "interest", 1), ("m1", "cleo", "interest", 0),
-    ("m2", "ana", "interest", 1), ("m2", "ben", "interest", 0),
-    ("m3", "ana", "interest", 0), ("m3", "ben", "interest", 1),
-    ("m3", "ana", "affective", 1), ("m3", "ben", "affective", 0),
-    ("m4", "ana", "interest", 1), ("m4", "ben", "interest", 1),
-    ("m5", "ana", "interest", 0), ("m5", "ben", "interest", 0),
+    ("m1", "ana", "interest", 1),
+    ("m1", "ben", "interest", 1),
+    ("m1", "cleo", "interest", 0),
+    ("m2", "ana", "interest", 1),
+    ("m2", "ben", "interest", 0),
+    ("m3", "ana", "interest", 0),
+    ("m3", "ben", "interest", 1),
+    ("m3", "ana", "affective", 1),
+    ("m3", "ben", "affective", 0),
+    ("m4", "ana", "interest", 1),
+    ("m4", "ben", "interest", 1),
+    ("m5", "ana", "interest", 0),
+    ("m5", "ben", "interest", 0),
     ("m6", "ana", "interest", 1),
-)  # fmt: skip
+)
 
 
 def test_disagreements_come_hardest_first() -> None:
     queue = adjudication.disagreements(DISPUTED)
     # Two coders apart (1.0) before two against one (0.667); m3 has two disputed codes, m2 one.
     assert queue[["unit_id", "code"]].to_numpy().tolist() == [
-        ["m3", "affective"], ["m3", "interest"], ["m2", "interest"], ["m1", "interest"],
-    ]  # fmt: skip
+        ["m3", "affective"],
+        ["m3", "interest"],
+        ["m2", "interest"],
+        ["m1", "interest"],
+    ]
     assert queue["disagreement"].tolist() == pytest.approx([1, 1, 1, 2 / 3])
     last = queue.iloc[-1]
     assert (last["n_coders"], last["n_applied"]) == (3, 2)
@@ -162,9 +172,15 @@ def test_the_store_gives_rulings_with_the_undo_and_redo_acts_about_them(store: S
 def test_a_ruling_without_a_verdict_is_refused() -> None:
     with pytest.raises(ActError, match=r"True, False or None – found str"):
         acts.Act(
-            act_id="0f0e1c9a-52f6-4c39-9d4e-0b1a2c3d4e5f", kind="rule", coder="dora", at="2026-03-01",
-            codebook="c", unit_id="m2", code="interest", applied="yes",  # type: ignore[arg-type]
-        )  # fmt: skip
+            act_id="0f0e1c9a-52f6-4c39-9d4e-0b1a2c3d4e5f",
+            kind="rule",
+            coder="dora",
+            at="2026-03-01",
+            codebook="c",
+            unit_id="m2",
+            code="interest",
+            applied="yes",  # type: ignore[arg-type]
+        )
 
 
 def test_where_both_readings_stand_there_is_no_consensus_and_no_majority() -> None:
@@ -210,20 +226,28 @@ def test_the_queue_puts_together_what_belongs_together() -> None:
 
     rulings: list[acts.Act] = []
     assert groups("code") == [
-        ("interest", "m3", "interest"), ("interest", "m2", "interest"), ("interest", "m1", "interest"),
+        ("interest", "m3", "interest"),
+        ("interest", "m2", "interest"),
+        ("interest", "m1", "interest"),
         ("affective", "m3", "affective"),
-    ]  # fmt: skip
+    ]
     assert groups("pair") == [
-        ("ana – ben", "m3", "affective"), ("ana – ben", "m3", "interest"), ("ana – ben", "m2", "interest"),
-        ("ana – cleo", "m1", "interest"), ("ben – cleo", "m1", "interest"),
-    ]  # fmt: skip
+        ("ana – ben", "m3", "affective"),
+        ("ana – ben", "m3", "interest"),
+        ("ana – ben", "m2", "interest"),
+        ("ana – cleo", "m1", "interest"),
+        ("ben – cleo", "m1", "interest"),
+    ]
     units = pd.DataFrame({"unit_id": ["m1", "m2", "m3"], "case_id": ["p2", "p2", "p1"]})
     by_case = groups("participant", units=units, cluster="case_id")
     assert [group for group, _, _ in by_case] == ["p1", "p1", "p2", "p2"]
     rulings += [rule("m3", True, at=AT), rule("m3", True, at=AT, code="affective")]
     assert [group for group, _, _ in groups("participant", units=units, cluster="case_id")] == [
-        "p2", "p2", "p1", "p1",
-    ]  # fmt: skip
+        "p2",
+        "p2",
+        "p1",
+        "p1",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -243,9 +267,14 @@ def test_what_remains_adds_up_to_the_consensus_for_each_code() -> None:
     ]
     left = adjudication.remaining(DISPUTED, rulings=rulings).set_index("code")
     assert left.loc["interest"].drop("basis").to_dict() == {
-        "n_units": 5, "n_disputed": 3, "n_applied": 0, "n_absent": 1, "n_differing": 2, "n_open": 1,
+        "n_units": 5,
+        "n_disputed": 3,
+        "n_applied": 0,
+        "n_absent": 1,
+        "n_differing": 2,
+        "n_open": 1,
         "share_open": pytest.approx(0.2),
-    }  # fmt: skip
+    }
     assert left.loc["affective", ["n_units", "n_open", "share_open"]].tolist() == [1, 1, 1]
     rows = adjudication.consensus(DISPUTED, rulings=rulings).groupby("code").size()
     assert rows["interest"] == 5 - 2 - 1

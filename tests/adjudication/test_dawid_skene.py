@@ -146,8 +146,10 @@ def test_what_cannot_be_told_apart_is_said() -> None:
     assert two.posterior["probability"].isna().all()
     assert two.coders["sensitivity"].isna().all()
     number = decisions["unit_id"].str.removeprefix("u").astype(int)
-    chain = decisions[~((decisions["coder"] == "ana") & (number >= 100)) &
-                      ~((decisions["coder"] == "cleo") & (number < 100))]  # fmt: skip
+    chain = decisions[
+        ~((decisions["coder"] == "ana") & (number >= 100))
+        & ~((decisions["coder"] == "cleo") & (number < 100))
+    ]
     assert adjudication.dawid_skene(chain).fits["reason"].tolist() == ["not_identified"]
     for applied, reason in ((False, "code_never_applied"), (True, "code_always_applied")):
         found = adjudication.dawid_skene(decisions.assign(applied=applied))

@@ -226,14 +226,22 @@ def test_what_a_person_said_counts_before_the_model() -> None:
     again = STANCE.copy()
     again.iloc[0, 3] = False
     rulings = [
-        rule("m01", True, "slip"), rule("m04", False, "ambiguous_text"), rule("m07", True, "unclear_rule"),
-        rule("m10", None, "different_reading"), rule("m13", True, None), rule("m02", True, "slip"),
-    ]  # fmt: skip
+        rule("m01", True, "slip"),
+        rule("m04", False, "ambiguous_text"),
+        rule("m07", True, "unclear_rule"),
+        rule("m10", None, "different_reading"),
+        rule("m13", True, None),
+        rule("m02", True, "slip"),
+    ]
     found = adjudication.profile(STANCE, repeats=again, rulings=rulings, **QUICK)
     rows = found.disagreements.set_index("unit_id")
     assert rows["kind"].value_counts().to_dict() == {
-        "stance": 16, "slip": 1, "ambiguous_text": 1, "unclear_rule": 1, "different_reading": 1,
-    }  # fmt: skip
+        "stance": 16,
+        "slip": 1,
+        "ambiguous_text": 1,
+        "unclear_rule": 1,
+        "different_reading": 1,
+    }
     assert rows.loc["m01", KINDS].tolist() == [1, 0, 0]
     assert rows.loc["m04", KINDS].tolist() == [0, 1, 0]
     assert rows.loc["m07", KINDS].isna().all()
@@ -242,9 +250,14 @@ def test_what_a_person_said_counts_before_the_model() -> None:
     assert rows.loc["m13", "source"] == "repeats"  # ruled on without a reason
     shares = overall(found)
     assert shares["n_given"].to_dict() == {
-        "slip": 1, "ambiguous_text": 1, "stance": 0, "unclear_rule": 1, "missing_code": 0,
-        "different_reading": 1, "not_told": 0,
-    }  # fmt: skip
+        "slip": 1,
+        "ambiguous_text": 1,
+        "stance": 0,
+        "unclear_rule": 1,
+        "missing_code": 0,
+        "different_reading": 1,
+        "not_told": 0,
+    }
     assert shares["share"].sum() == pytest.approx(1)
     assert shares.loc["unclear_rule", "share"] == pytest.approx(1 / 20)
     assert shares.loc["slip", "share"] >= 1 / 20
@@ -267,9 +280,13 @@ def test_reasons_alone_tell_what_they_are_on() -> None:
     both = [rule("m01", True, "slip"), rule("m02", True, "missing_code")]
     every = overall(adjudication.profile(decisions, rulings=both, **QUICK))
     assert every["share"].dropna().to_dict() == {
-        "slip": 0.5, "ambiguous_text": 0, "stance": 0, "unclear_rule": 0, "missing_code": 0.5,
+        "slip": 0.5,
+        "ambiguous_text": 0,
+        "stance": 0,
+        "unclear_rule": 0,
+        "missing_code": 0.5,
         "different_reading": 0,
-    }  # fmt: skip
+    }
     later = [*both, rule("m01", True, "ambiguous_text", at="2026-03-05T09:00:00Z")]
     changed = adjudication.profile(decisions, rulings=later, **QUICK).disagreements
     assert changed["kind"].tolist() == ["ambiguous_text", "missing_code"]

@@ -46,8 +46,7 @@ def test_the_model_is_agrestis_and_its_residuals_show_where_it_fails(monkeypatch
     assert expected[place] == pytest.approx(published, abs=0.051)
     table = residuals(patterns, n, list("ABCDEFG"))
     assert len(table) == 21
-    for row in residuals(patterns, n, list("ABCDEFG"), at, Draws(
-            [], [], 118, 0.95)).itertuples():  # fmt: skip
+    for row in residuals(patterns, n, list("ABCDEFG"), at, Draws([], [], 118, 0.95)).itertuples():
         one, other = (every[:, "ABCDEFG".index(str(name))] for name in (row.coder_a, row.coder_b))
         assert row.expected == pytest.approx(expected[one == other].sum() / 118)
         seen = patterns.applied[:, "ABCDEFG".index(str(row.coder_a))]

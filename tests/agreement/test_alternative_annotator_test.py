@@ -285,8 +285,11 @@ def test_the_winning_rate_of_tiny_data_by_exact_counting(seed: int) -> None:
     )
     found = alternative_annotator_test(
         decisions.assign(code="x", unit_id=decisions["unit_id"].astype(str)),
-        models="model", epsilon=0.4, fdr=0.5, fewest_units=2,
-    )  # fmt: skip
+        models="model",
+        epsilon=0.4,
+        fdr=0.5,
+        fewest_units=2,
+    )
     p_values, advantages = [], []
     for human in coders[:3]:
         others = [name for name in coders[:3] if name != human]

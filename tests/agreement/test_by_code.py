@@ -471,9 +471,16 @@ def test_interval_is_scipys_bca_at_the_widened_level() -> None:
 
     z = stats.t.ppf(0.975, 49) * np.sqrt(50 / 49)
     expected = stats.bootstrap(
-        tuple(table), alpha, paired=True, vectorized=True, n_resamples=40_000, method="BCa", batch=4000,
-        confidence_level=2 * stats.norm.cdf(z) - 1, rng=np.random.default_rng(3),
-    ).confidence_interval  # fmt: skip
+        tuple(table),
+        alpha,
+        paired=True,
+        vectorized=True,
+        n_resamples=40_000,
+        method="BCa",
+        batch=4000,
+        confidence_level=2 * stats.norm.cdf(z) - 1,
+        rng=np.random.default_rng(3),
+    ).confidence_interval
     assert row["alpha_low"] == pytest.approx(expected.low, abs=0.012)
     assert row["alpha_high"] == pytest.approx(expected.high, abs=0.012)
 

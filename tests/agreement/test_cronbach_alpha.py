@@ -12,9 +12,19 @@ from tests.helpers.simulation import studies
 DIMENSIONS = ["Affective", "Cognitive", "Response", "Interest"]
 # Pingouin's dataset "cronbach_wide_missing": 12 people's answers to 11 questions, "." where there is none.
 WIDE = [
-    "11111111111", "11111111010", ".011.111100", "11101101100", "11111000100", "01.01111000",
-    "11110010000", "11111000000", "01011000010", "10010100.00", "11100000000", "10010000000",
-]  # fmt: skip
+    "11111111111",
+    "11111111010",
+    ".011.111100",
+    "11101101100",
+    "11111000100",
+    "01.01111000",
+    "11110010000",
+    "11111000000",
+    "01011000010",
+    "10010100.00",
+    "11100000000",
+    "10010000000",
+]
 
 
 def rated(

@@ -114,13 +114,18 @@ def test_computed_decisions_are_no_coders() -> None:
 
 def test_confusion_by_hand() -> None:
     applied = {
-        ("u1", "ana"): {"a"}, ("u1", "ben"): {"b"},  # a–b
-        ("u2", "ana"): {"a", "c"}, ("u2", "ben"): {"b", "c"},  # a–b; c is no part of it
-        ("u3", "ana"): {"a", "b"}, ("u3", "ben"): {"c"},  # a–c and b–c
-        ("u4", "ana"): {"a"}, ("u4", "ben"): set(),  # a left out
-        ("u5", "ana"): {"a"}, ("u5", "ben"): {"a"},  # no difference
+        ("u1", "ana"): {"a"},
+        ("u1", "ben"): {"b"},  # a–b
+        ("u2", "ana"): {"a", "c"},
+        ("u2", "ben"): {"b", "c"},  # a–b; c is no part of it
+        ("u3", "ana"): {"a", "b"},
+        ("u3", "ben"): {"c"},  # a–c and b–c
+        ("u4", "ana"): {"a"},
+        ("u4", "ben"): set(),  # a left out
+        ("u5", "ana"): {"a"},
+        ("u5", "ben"): {"a"},  # no difference
         ("u5", "cleo"): {"b"},  # a–b twice, on one unit
-    }  # fmt: skip
+    }
     rows = [(unit, coder, code, code in codes) for (unit, coder), codes in applied.items() for code in "abc"]
     found = confusion(decisions_of(rows))
     missing = found["code_b"].isna()
@@ -168,8 +173,13 @@ def test_nothing_confused() -> None:
     rows = [("u1", coder, "x", True) for coder in ("ana", "ben")]
     assert len(confusion(decisions_of(rows))) == 0
     assert list(confusion(decisions_of(rows))) == [
-        "code_a", "code_b", "n_pairs", "n_units", "share", "basis",
-    ]  # fmt: skip
+        "code_a",
+        "code_b",
+        "n_pairs",
+        "n_units",
+        "share",
+        "basis",
+    ]
 
 
 # ---- by_unit ------------------------------------------------------------------------------------------

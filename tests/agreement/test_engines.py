@@ -161,12 +161,17 @@ def test_any_table_gives_what_the_array_gives(units: list[list[float | None]]) -
 def test_decisions_are_taken_code_by_code() -> None:
     decisions = pd.DataFrame(
         [
-            ("m1", "ana", "warm", True), ("m1", "ben", "warm", True), ("m1", "ana", "cold", False),
-            ("m1", "ben", "cold", True), ("m2", "ana", "warm", False), ("m2", "ben", "warm", False),
-            ("m2", "consensus", "warm", True), ("m1", "majority", "cold", True),
+            ("m1", "ana", "warm", True),
+            ("m1", "ben", "warm", True),
+            ("m1", "ana", "cold", False),
+            ("m1", "ben", "cold", True),
+            ("m2", "ana", "warm", False),
+            ("m2", "ben", "warm", False),
+            ("m2", "consensus", "warm", True),
+            ("m1", "majority", "cold", True),
         ],
         columns=["unit_id", "coder", "code", "applied"],
-    )  # fmt: skip
+    )
     found = patterns(decisions, by="code")
     assert list(found) == ["cold", "warm"]
     same(found["cold"], from_values([[False], [True]]))

@@ -72,11 +72,15 @@ def test_gammas_of_the_reference(row: dict[str, Any]) -> None:
 
 SPANS = pd.DataFrame(
     [
-        ("t", "ana", "a", 1, 5), ("t", "ana", "b", 6, 10), ("t", "ben", "a", 2, 6), ("u", "ana", "a", 0, 9),
-        ("u", "ben", "a", 0, 9), ("v", "ana", "b", 3, 8),
+        ("t", "ana", "a", 1, 5),
+        ("t", "ana", "b", 6, 10),
+        ("t", "ben", "a", 2, 6),
+        ("u", "ana", "a", 0, 9),
+        ("u", "ben", "a", 0, 9),
+        ("v", "ana", "b", 3, 8),
     ],
     columns=COLUMNS,
-)  # fmt: skip
+)
 LENGTHS = {"t": 20, "u": 9, "v": 12}
 
 

@@ -11,25 +11,32 @@ from sense7_qual.agreement.coefficients import estimate, icc
 from sense7_qual.errors import ArgumentError, TableError
 
 SHROUT_FLEISS = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
-DRAWN = np.array([
-    [6, 4, 3, 4, 6, 4, 8, 5, 3, 2, 3, 5], [7, 5, 3, 6, 5, 3, 10, 4, 5, -1, 4, 5],
-    [8, 5, 6, 9, 7, 3, 11, 5, 8, 2, 5, 9],
-], dtype=float)  # fmt: skip
+DRAWN = np.array(
+    [
+        [6, 4, 3, 4, 6, 4, 8, 5, 3, 2, 3, 5],
+        [7, 5, 3, 6, 5, 3, 10, 4, 5, -1, 4, 5],
+        [8, 5, 6, 9, 7, 3, 11, 5, 8, 2, 5, 9],
+    ],
+    dtype=float,
+)
 
 
 # The R package psych 2.2.9, ICC(x, lmer = FALSE): table 2 of Shrout and Fleiss (1979), and drawn values.
-@pytest.mark.parametrize(("values", "kind", "n_averaged", "low", "high"), [
-    (SHROUT_FLEISS, "one_way", 1, -0.132932325, 0.72256006),
-    (SHROUT_FLEISS, "agreement", 1, 0.018786513, 0.76108437),
-    (SHROUT_FLEISS, "consistency", 1, 0.342464765, 0.94585826),
-    (SHROUT_FLEISS, "one_way", 4, -0.884442155, 0.91241542),
-    (SHROUT_FLEISS, "agreement", 4, 0.071136815, 0.92723204),
-    (SHROUT_FLEISS, "consistency", 4, 0.675674714, 0.98589168),
-    (DRAWN, "one_way", 1, 0.27308172, 0.84578696),
-    (DRAWN, "agreement", 1, 0.21099672, 0.86652273),
-    (DRAWN, "consistency", 1, 0.49182998, 0.91436437),
-    (DRAWN, "agreement", 3, 0.44514282, 0.95116171),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("values", "kind", "n_averaged", "low", "high"),
+    [
+        (SHROUT_FLEISS, "one_way", 1, -0.132932325, 0.72256006),
+        (SHROUT_FLEISS, "agreement", 1, 0.018786513, 0.76108437),
+        (SHROUT_FLEISS, "consistency", 1, 0.342464765, 0.94585826),
+        (SHROUT_FLEISS, "one_way", 4, -0.884442155, 0.91241542),
+        (SHROUT_FLEISS, "agreement", 4, 0.071136815, 0.92723204),
+        (SHROUT_FLEISS, "consistency", 4, 0.675674714, 0.98589168),
+        (DRAWN, "one_way", 1, 0.27308172, 0.84578696),
+        (DRAWN, "agreement", 1, 0.21099672, 0.86652273),
+        (DRAWN, "consistency", 1, 0.49182998, 0.91436437),
+        (DRAWN, "agreement", 3, 0.44514282, 0.95116171),
+    ],
+)
 def test_the_interval_of_f_is_that_of_psych(
     values: list[list[int]], kind: str, n_averaged: int, low: float, high: float
 ) -> None:
@@ -80,8 +87,9 @@ def test_leaving_out_participants_is_the_jackknife_by_hand_and_blind_to_order() 
     again = estimate(values[::-1, order], "icc", kind="one_way", groups=[f"p{one}" for one in case[order]])
     assert (again.low, again.high) == pytest.approx((found.low, found.high))
     units = [f"u{place}" for place in range(len(case))]
-    frame = pd.DataFrame(values.T, index=pd.Index(units, name="unit_id"),
-                         columns=pd.Index(list("abc"), name="coder"))  # fmt: skip
+    frame = pd.DataFrame(
+        values.T, index=pd.Index(units, name="unit_id"), columns=pd.Index(list("abc"), name="coder")
+    )
     labels = pd.Series(case, index=units)[::-1]
     named = estimate(frame, "icc", kind="one_way", groups=labels)
     assert (named.low, named.high) == pytest.approx((found.low, found.high))
@@ -123,13 +131,18 @@ def test_what_cannot_be_computed_has_a_reason() -> None:
     assert (left.n_pairable, left.n_units) == (there.sum(), (~np.isnan(missing).all(axis=0)).sum())
 
 
-@pytest.mark.parametrize(("asked", "said"), [
-    ({}, "the option kind"), ({"kind": "one_way", "level": "interval"}, "found 'kind', 'level'"),
-    ({"kind": "one_way", "ci": "gwet"}, "ci='gwet'"),
-    ({"kind": "one_way", "ci": "cluster"}, "without groups"),
-    ({"kind": "one-way"}, "found 'one-way'"), ({"kind": "one_way", "n_averaged": 0}, "n_averaged"),
-    ({"kind": "one_way", "confidence_level": 95}, "confidence_level"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({}, "the option kind"),
+        ({"kind": "one_way", "level": "interval"}, "found 'kind', 'level'"),
+        ({"kind": "one_way", "ci": "gwet"}, "ci='gwet'"),
+        ({"kind": "one_way", "ci": "cluster"}, "without groups"),
+        ({"kind": "one-way"}, "found 'one-way'"),
+        ({"kind": "one_way", "n_averaged": 0}, "n_averaged"),
+        ({"kind": "one_way", "confidence_level": 95}, "confidence_level"),
+    ],
+)
 def test_other_options_are_refused(asked: dict[str, object], said: str) -> None:
     with pytest.raises(ArgumentError, match=said):
         estimate(SHROUT_FLEISS, "icc", **asked)  # type: ignore[arg-type]

@@ -28,9 +28,17 @@ COEFFICIENTS: list[tuple[str, dict[str, Any]]] = [
     *(("specific_agreement", {"category": category}) for category in (0, 1)),
 ]
 SHAPES = [  # coders, units, values, and which of the tables are taken in the soak: every one, every 5th …
-    (2, 2, 2, 1), (2, 2, 3, 4), (2, 3, 2, 4), (2, 3, 3, 50), (2, 4, 2, 20), (2, 4, 3, 300), (3, 2, 2, 10),
-    (3, 2, 3, 80), (3, 3, 2, 120), (3, 3, 3, 1500),
-]  # fmt: skip
+    (2, 2, 2, 1),
+    (2, 2, 3, 4),
+    (2, 3, 2, 4),
+    (2, 3, 3, 50),
+    (2, 4, 2, 20),
+    (2, 4, 3, 300),
+    (3, 2, 2, 10),
+    (3, 2, 3, 80),
+    (3, 3, 2, 120),
+    (3, 3, 3, 1500),
+]
 FEWER = 1 if SOAK else 3
 
 

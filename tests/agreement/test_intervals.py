@@ -185,9 +185,12 @@ def test_wide_scales_have_all_intervals() -> None:
     clusters = np.repeat(np.arange(300), 4)
     for cluster, method in ((clusters, "cluster"), (None, "unit")):
         found = agreement.coefficients.estimate(
-            np.tile(table, 9), "krippendorff_alpha", ci=method,
-            groups=None if cluster is None else np.tile(cluster, 9), **options,
-        )  # fmt: skip
+            np.tile(table, 9),
+            "krippendorff_alpha",
+            ci=method,
+            groups=None if cluster is None else np.tile(cluster, 9),
+            **options,
+        )
         assert found.low < found.estimate < found.high
 
 

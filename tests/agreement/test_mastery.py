@@ -38,8 +38,13 @@ def test_one_code_gives_cohens_kappa_and_the_counts_of_hits_misses_and_false_ala
     assert (result.verdict, result.decided_after, result.reason) == ("go on", None, "few_units")
     row = result.by_code.iloc[0]
     assert row[["code", "n_units", "n_gold", "hits", "misses", "false_alarms"]].tolist() == [
-        "interest", 8, 4, 2, 2, 1,
-    ]  # fmt: skip
+        "interest",
+        8,
+        4,
+        2,
+        2,
+        1,
+    ]
     assert row["kappa"] == pytest.approx(result.kappa)
 
 

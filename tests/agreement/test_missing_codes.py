@@ -59,8 +59,11 @@ def test_two_coders_who_agree_are_no_longer_taken_for_strangers() -> None:
 
 
 def test_patterns_numbers_as_text_and_frames_are_looked_at_alike() -> None:
-    rows = [(f"m{unit}", coder, value) for coder, of in zip("ab", CODED, strict=True)
-            for unit, value in enumerate(of)]  # fmt: skip
+    rows = [
+        (f"m{unit}", coder, value)
+        for coder, of in zip("ab", CODED, strict=True)
+        for unit, value in enumerate(of)
+    ]
     patterns = agreement.coefficients.patterns(
         pd.DataFrame(rows, columns=["unit_id", "coder", "value"]), value="value", keep_coders=True
     )

@@ -40,9 +40,12 @@ def by_text(made: dict[str, Any]) -> pd.DataFrame:
     """Return what most people and the model said of each drawn text, its weight and participant."""
     people = made["decisions"].groupby("unit_id")["applied"].mean().gt(0.5).rename("human")
     model = made["model"].set_index("unit_id")["applied"].rename("model")
-    table = made["units"].set_index("unit_id").join([people, model]).join(
-        1 / made["inclusion"].set_index("unit_id")["probability"].rename("weight")
-    )  # fmt: skip
+    table = (
+        made["units"]
+        .set_index("unit_id")
+        .join([people, model])
+        .join(1 / made["inclusion"].set_index("unit_id")["probability"].rename("weight"))
+    )
     return table.dropna(subset=["human", "model"]).astype({"human": bool, "model": bool})
 
 
@@ -102,9 +105,10 @@ def test_the_difference_of_kappa_and_alpha_is_that_of_two_alphas_where_these_are
         rows = pd.concat([own[(own["coder"] == person) & both], made["model"]])
         rows = as_people(rows, ["model-a"])
         kappas.append(
-            difference(own[both], rows[rows["unit_id"].isin(own["unit_id"])], units=made["units"],
-                       cluster="case_id").iloc[0]
-        )  # fmt: skip
+            difference(
+                own[both], rows[rows["unit_id"].isin(own["unit_id"])], units=made["units"], cluster="case_id"
+            ).iloc[0]
+        )
     assert found["value"] == pytest.approx(np.mean([one["difference"] for one in kappas]), abs=0.01)
     width = np.mean([one["high"] - one["low"] for one in kappas])
     assert found["high"] - found["low"] == pytest.approx(width, rel=0.2)
@@ -134,8 +138,11 @@ def test_what_the_model_learned_from_or_people_saw_is_left_out() -> None:
     shown = pd.Series(True, index=pd.Index(first))
     pd.testing.assert_frame_equal(card(made | {"model": learned}), card(made | {"shown": shown}))
     with pytest.raises(TableError, match="found none"):
-        card(made | {"model": made["model"].assign(learned=True)} | {"shown": pd.Series(
-            True, index=pd.Index(made["units"]["unit_id"]))})  # fmt: skip
+        card(
+            made
+            | {"model": made["model"].assign(learned=True)}
+            | {"shown": pd.Series(True, index=pd.Index(made["units"]["unit_id"]))}
+        )
 
 
 def test_few_participants_have_no_interval_and_a_reason() -> None:
@@ -160,13 +167,28 @@ def test_the_answers_say_what_is_missing_and_how_steady_they_are() -> None:
     assert found.loc[("retest", "run"), "value"] > 0.8
 
 
-@pytest.mark.parametrize("flaw", ["none", "follows the label", "ignores rules", "order", "copies badly",
-                                  "obeys the text", "worse in one language"])  # fmt: skip
+@pytest.mark.parametrize(
+    "flaw",
+    [
+        "none",
+        "follows the label",
+        "ignores rules",
+        "order",
+        "copies badly",
+        "obeys the text",
+        "worse in one language",
+    ],
+)
 def test_scripted_models_get_the_mark_of_their_flaw(flaw: str) -> None:
     marks = {
-        "none": None, "follows the label": "label", "ignores rules": "rules", "order": "order",
-        "copies badly": "quotes", "obeys the text": "instruction", "worse in one language": "groups",
-    }  # fmt: skip
+        "none": None,
+        "follows the label": "label",
+        "ignores rules": "rules",
+        "order": "order",
+        "copies badly": "quotes",
+        "obeys the text": "instruction",
+        "worse in one language": "groups",
+    }
     rng, right = np.random.default_rng(4), 0
     for _ in studies(8):
         made = study(rng, Design(participants=120, texts=12, share=0.6))
@@ -190,14 +212,23 @@ def test_words_rise_with_the_evidence() -> None:
         "retest",
     ]
     table = MODEL_CARD.example(
-        code="x", model="model-a", measure=measures, group=[None] * 5 + ["run"], n_clusters=30,
-        value=[0.8, 0.8, 0.8, 0.0, 1.0, 0.95], low=[0.7, 0.7, None, -0.05, None, 0.9],
+        code="x",
+        model="model-a",
+        measure=measures,
+        group=[None] * 5 + ["run"],
+        n_clusters=30,
+        value=[0.8, 0.8, 0.8, 0.0, 1.0, 0.95],
+        low=[0.7, 0.7, None, -0.05, None, 0.9],
         high=[0.9, 0.9, None, 0.05, None, 0.99],
-    )  # fmt: skip
-    linked = pd.DataFrame({
-        "code": "x", "source": ["model", "model + human"], "width_ratio": [np.nan, 0.85],
-        "differs_p_holm": [0.3, np.nan],
-    })  # fmt: skip
+    )
+    linked = pd.DataFrame(
+        {
+            "code": "x",
+            "source": ["model", "model + human"],
+            "width_ratio": [np.nan, 0.85],
+            "differs_p_holm": [0.3, np.nan],
+        }
+    )
 
     def word(changed: pd.DataFrame, **more: Any) -> str:
         return str(model_words(changed, **more)["word"].iloc[0])
@@ -239,10 +270,14 @@ def test_a_model_whose_errors_go_with_something_does_not_count_next_to_people(fl
     case, texts = np.repeat(np.arange(120), 8), 960
     condition = np.where(case % 2 == 1, "b", "a")
     rating = np.clip(np.round(3 + rng.normal(size=texts) + 0.5 * rng.normal(size=120)[case]), 1, 5)
-    units = pd.DataFrame({
-        "unit_id": [f"u{i:04}" for i in range(texts)], "case_id": case, "condition": condition,
-        "rating": rating,
-    })  # fmt: skip
+    units = pd.DataFrame(
+        {
+            "unit_id": [f"u{i:04}" for i in range(texts)],
+            "case_id": case,
+            "condition": condition,
+            "rating": rating,
+        }
+    )
     people, made = [], []
     for code in "abcd":
         of = {"unit_id": units["unit_id"], "code": code}
@@ -291,9 +326,14 @@ def test_texts_picked_by_a_number_in_the_groups_are_refused() -> None:
     ids, stars = [f"u{i:03}" for i in range(n)], rng.integers(1, 6, n)
     units = pd.DataFrame({"unit_id": ids, "case_id": np.arange(n) % 80, "stars": stars})
     true = rng.random(n) < 0.4
-    model = pd.DataFrame({
-        "unit_id": ids, "coder": "model-a", "code": "x", "applied": true ^ (rng.random(n) < 0.1),
-    })  # fmt: skip
+    model = pd.DataFrame(
+        {
+            "unit_id": ids,
+            "coder": "model-a",
+            "code": "x",
+            "applied": true ^ (rng.random(n) < 0.1),
+        }
+    )
     people = pd.DataFrame({"unit_id": ids, "coder": "ana", "code": "x", "applied": true})
     settings = {"model": model, "units": units, "cluster": "case_id", "inclusion": "equal", "by": ["stars"]}
     with pytest.raises(TableError, match="have 'stars' of"):

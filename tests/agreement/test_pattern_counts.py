@@ -115,10 +115,25 @@ def test_many_units_are_counted_in_blocks() -> None:
 @pytest.mark.parametrize(
     "rare",
     [
-        -3.0, 0.0, -1.0, -128.0, -129.0, 127.0, 128.0, 129.0, 131.0, 200.0, 250.0, 257.0, -255.0, 2.5, 3.0005,
-        6e-8, -0.0,
+        -3.0,
+        0.0,
+        -1.0,
+        -128.0,
+        -129.0,
+        127.0,
+        128.0,
+        129.0,
+        131.0,
+        200.0,
+        250.0,
+        257.0,
+        -255.0,
+        2.5,
+        3.0005,
+        6e-8,
+        -0.0,
     ],
-)  # fmt: skip
+)
 def test_a_value_far_down_the_table_is_found(dtype: str, rare: float) -> None:
     """Most units have 1 to 5; one unit in the third block has something else, or nobody has seen the first.
 

@@ -175,9 +175,7 @@ def test_what_is_not_finished_is_missing_and_no_boundary_is_an_answer() -> None:
     # Texts nobody finished, texts of one part and computed decisions change nothing.
     more = pd.concat([boundaries, pd.DataFrame([("t1", "consensus", 4)], columns=boundaries.columns)])
     seen = pd.concat([coverage, pd.DataFrame([("t3", "a"), ("t3", "b")], columns=coverage.columns)])
-    assert segmentation_agreement(
-        more, lengths | {"t3": 1, "t4": 9}, coverage=seen
-    ) == agreement_of(texts)  # fmt: skip
+    assert segmentation_agreement(more, lengths | {"t3": 1, "t4": 9}, coverage=seen) == agreement_of(texts)
     # A coder's boundaries on a text that the coder has not finished do not count.
     early = pd.concat([boundaries, pd.DataFrame([("t2", "b", 1)], columns=boundaries.columns)])
     assert segmentation_agreement(early, lengths, coverage=coverage.iloc[:3]) == found

@@ -22,8 +22,9 @@ def table(values: np.ndarray, code: str = "interest") -> pd.DataFrame:
     """Return decisions from an array (coders, units) of 0 and 1."""
     rows = [
         (f"m{unit:04d}", f"c{coder}", code, bool(value))
-        for coder, row in enumerate(values) for unit, value in enumerate(row)
-    ]  # fmt: skip
+        for coder, row in enumerate(values)
+        for unit, value in enumerate(row)
+    ]
     return pd.DataFrame(rows, columns=["unit_id", "coder", "code", "applied"])
 
 
@@ -99,8 +100,10 @@ def test_the_estimates_are_those_of_by_code() -> None:
     decisions = pd.concat(parts)
     once = by_code(decisions, n_boot=10)
     for coefficient, column in (
-        ("krippendorff_alpha", "alpha"), ("gwet_ac", "ac1"), ("percent_agreement", "percent"),
-    ):  # fmt: skip
+        ("krippendorff_alpha", "alpha"),
+        ("gwet_ac", "ac1"),
+        ("percent_agreement", "percent"),
+    ):
         result = sequential(decisions, width=0.2, coefficient=coefficient)
         np.testing.assert_allclose(result["estimate"], once[column])
         assert (result["low"] < result["estimate"]).all()

@@ -35,10 +35,16 @@ def test_u_alphas_of_the_reference(row: dict[str, Any]) -> None:
 
 # Krippendorff (2004), Content Analysis (2nd ed.), p. 254; the continuum begins at 150 and is 300 long.
 KRIPPENDORFF_2004: list[Span] = [
-    ("t", "i", "c", 75, 145), ("t", "i", "c", 220, 250), ("t", "j", "c", 70, 150), ("t", "j", "c", 205, 225),
-    ("t", "j", "c", 250, 270), ("t", "i", "k", 30, 90), ("t", "i", "k", 150, 200), ("t", "j", "k", 30, 90),
+    ("t", "i", "c", 75, 145),
+    ("t", "i", "c", 220, 250),
+    ("t", "j", "c", 70, 150),
+    ("t", "j", "c", 205, 225),
+    ("t", "j", "c", 250, 270),
+    ("t", "i", "k", 30, 90),
+    ("t", "i", "k", 150, 200),
+    ("t", "j", "k", 30, 90),
     ("t", "j", "k", 150, 200),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("code", "alpha"), [("c", 0.7286), ("k", 1.0)])
@@ -135,10 +141,14 @@ def test_three_coders_as_another_program_has_them() -> None:
     """The example of A. Lindahl's unitized alpha (NoDaLiDa 2025), three coders, spans that overlap in part:
     u-alpha .474, |u-alpha .433, cu-alpha .779 covering 38.33 %, (k)u-alphas .769 and .787."""
     rows: list[Span] = [
-        ("t", "alex", "1", 2, 5), ("t", "alex", "1", 9, 11), ("t", "alex", "2", 12, 20),
-        ("t", "paul", "1", 2, 5), ("t", "paul", "2", 7, 15),
-        ("t", "susan", "1", 2, 5), ("t", "susan", "2", 10, 15),
-    ]  # fmt: skip
+        ("t", "alex", "1", 2, 5),
+        ("t", "alex", "1", 9, 11),
+        ("t", "alex", "2", 12, 20),
+        ("t", "paul", "1", 2, 5),
+        ("t", "paul", "2", 7, 15),
+        ("t", "susan", "1", 2, 5),
+        ("t", "susan", "2", 10, 15),
+    ]
     found = sp.unitizing_alphas(frame(rows), {"t": 20})
     assert round(found.u_alpha, 3) == 0.474
     assert round(found.binary_u_alpha, 3) == 0.433
@@ -236,8 +246,9 @@ def brute_alphas(
             return math.nan, dict.fromkeys(margin, math.nan)
         expected = {
             (a, b): (margin[a] * margin[b] - (a == b) * own.get(a, 0.0)) / denominator
-            for a in margin for b in margin
-        }  # fmt: skip
+            for a in margin
+            for b in margin
+        }
         apart = [sum(n for (a, b), n in values.items() if a != b) for values in (table, expected)]
         each = {}
         for k in margin:

@@ -89,9 +89,13 @@ def test_uneven_clusters_widen_the_interval_and_even_ones_do_not() -> None:
             rows, once, computed.coefficient.value, n_boot=2000, seed=1, size=computed.coefficient.size
         )
         low, high = bias_corrected(
-            drawn, computed.coefficient.estimate, deviations=left_out(rows, once, computed.coefficient.value),
-            times=once, n_groups=12, confidence_level=0.95,
-        )  # fmt: skip
+            drawn,
+            computed.coefficient.estimate,
+            deviations=left_out(rows, once, computed.coefficient.value),
+            times=once,
+            n_groups=12,
+            confidence_level=0.95,
+        )
         found = agreement.coefficients.estimate(table, "krippendorff_alpha", **options)
         if cluster is even:
             assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)

@@ -16,9 +16,17 @@ from sense7_qual.errors import TableError
 from tests.helpers.plans import make_units
 
 PLAIN = [
-    "n_units", "n_coders", "n_clusters", "prevalence", "percent", "alpha", "kappa", "ac1",
-    "positive_agreement", "negative_agreement",
-]  # fmt: skip
+    "n_units",
+    "n_coders",
+    "n_clusters",
+    "prevalence",
+    "percent",
+    "alpha",
+    "kappa",
+    "ac1",
+    "positive_agreement",
+    "negative_agreement",
+]
 
 
 def decided(values: np.ndarray) -> pd.DataFrame:

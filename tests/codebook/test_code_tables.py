@@ -89,12 +89,28 @@ def test_the_delimiter_is_found_whatever_the_suffix(tmp_path: Path, delimiter: s
 
 HANDBOOK = [
     ("TRUST STUDY: CODEBOOK", "", "", "", "", "", "", ""),
-    ("Code", "Code Type", "Brief Definition", "Full Definition", "When to Use", "When NOT to Use",
-     "Example Quotations", "Frequency"),
-    ("Would recommend?", "A priori", "Likelihood", "Whether they would.", "When they say so", "When asked",
-     "I would\nNever", "12"),
+    (
+        "Code",
+        "Code Type",
+        "Brief Definition",
+        "Full Definition",
+        "When to Use",
+        "When NOT to Use",
+        "Example Quotations",
+        "Frequency",
+    ),
+    (
+        "Would recommend?",
+        "A priori",
+        "Likelihood",
+        "Whether they would.",
+        "When they say so",
+        "When asked",
+        "I would\nNever",
+        "12",
+    ),
     ("Areas, improved", "Emergent", "How to improve", "", "", "", "", "3"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("suffix", [".xlsx", ".docx"])
@@ -104,12 +120,16 @@ def test_the_form_that_handbooks_teach_is_read_with_what_was_taken_as_what(
     book, said = read(write_rows(tmp_path / f"b{suffix}", HANDBOOK, [(0, 0, 0, 7)]))
     assert book.codes == (
         Code(
-            id="would-recommend", label="Would recommend?", definition="Likelihood\n\nWhether they would.",
-            use_when=("When they say so",), avoid_when=("When asked",), examples=("I would", "Never"),
+            id="would-recommend",
+            label="Would recommend?",
+            definition="Likelihood\n\nWhether they would.",
+            use_when=("When they say so",),
+            avoid_when=("When asked",),
+            examples=("I would", "Never"),
             origin="deductive",
         ),
         Code(id="areas-improved", label="Areas, improved", definition="How to improve", origin="inductive"),
-    )  # fmt: skip
+    )
     assert said == (
         f"codebook 'b{suffix}': Columns: label from 'Code'; origin from 'Code Type'; definition from 'Brief "
         "Definition', 'Full Definition'; use_when from 'When to Use'; avoid_when from 'When NOT to Use'; "
@@ -241,10 +261,19 @@ def test_taguette_and_maxqda_and_atlas(tmp_path: Path) -> None:
     rows = [("Code", "Memo"), ("Tone", "How"), ("Tone > Warm", "Kind"), ("Facts > Price > High", "")]
     book, said = read(write_rows(tmp_path / "maxqda.xlsx", rows))
     assert tree(book) == [
-        (0, "Tone", True), (1, "Warm", True), (0, "Facts", False), (1, "Price", False), (2, "High", True)
-    ]  # fmt: skip
-    rows = [("Code", "", "", "Groundedness"), ("○ Tone", "", "", "3"), ("", "○ Warm", "", "2"),
-            ("", "○ Cold", "", "1"), ("○ Facts", "", "", "0")]  # fmt: skip
+        (0, "Tone", True),
+        (1, "Warm", True),
+        (0, "Facts", False),
+        (1, "Price", False),
+        (2, "High", True),
+    ]
+    rows = [
+        ("Code", "", "", "Groundedness"),
+        ("○ Tone", "", "", "3"),
+        ("", "○ Warm", "", "2"),
+        ("", "○ Cold", "", "1"),
+        ("○ Facts", "", "", "0"),
+    ]
     book, said = read(write_rows(tmp_path / "atlas.xlsx", rows, [(0, 0, 0, 2)]))
     assert tree(book) == [(0, "Tone", False), (1, "Warm", True), (1, "Cold", True), (0, "Facts", True)]
     assert said.endswith(
@@ -274,13 +303,25 @@ def test_merged_and_blank_cells_below_a_heading_belong_to_it(tmp_path: Path) -> 
         ("Facts", "What it says", "", "Price", "What it costs"),
         ("Length", "How long", "", "", ""),
     ]
-    want = [(0, "Tone", False), (1, "Good", False), (2, "Warm", True), (2, "Calm", True), (1, "Bad", False),
-            (2, "Cold", True), (0, "Facts", False), (1, "Price", True), (0, "Length", True)]  # fmt: skip
+    want = [
+        (0, "Tone", False),
+        (1, "Good", False),
+        (2, "Warm", True),
+        (2, "Calm", True),
+        (1, "Bad", False),
+        (2, "Cold", True),
+        (0, "Facts", False),
+        (1, "Price", True),
+        (0, "Length", True),
+    ]
     blank, said = read(write_rows(tmp_path / "b.csv", rows))
     assert tree(blank) == want
     assert [blank[each].definition for each in ("tone", "good", "warm", "length")] == [
-        "How it sounds", "", "Kind", "How long"
-    ]  # fmt: skip
+        "How it sounds",
+        "",
+        "Kind",
+        "How long",
+    ]
     assert said.endswith("Blank cells below a heading that belong to it: 3.")
     for suffix in (".xlsx", ".docx"):
         merged, said = read(
@@ -291,8 +332,13 @@ def test_merged_and_blank_cells_below_a_heading_belong_to_it(tmp_path: Path) -> 
 
 
 def test_a_row_merged_across_the_table_is_the_heading_of_the_rows_below(tmp_path: Path) -> None:
-    rows = [("Code", "Label", "Definition"), ("Layer 1", "", ""), ("A1", "Warm", "Kind"), ("Layer 2", "", ""),
-            ("B1", "Cold", "Cold")]  # fmt: skip
+    rows = [
+        ("Code", "Label", "Definition"),
+        ("Layer 1", "", ""),
+        ("A1", "Warm", "Kind"),
+        ("Layer 2", "", ""),
+        ("B1", "Cold", "Cold"),
+    ]
     for suffix in (".xlsx", ".docx"):
         book, _ = read(write_rows(tmp_path / f"b{suffix}", rows, [(1, 0, 1, 2), (3, 0, 3, 2)]))
         assert tree(book) == [
@@ -305,11 +351,21 @@ def test_a_row_merged_across_the_table_is_the_heading_of_the_rows_below(tmp_path
 
 
 def test_a_column_of_parents_names_ids_or_labels_and_else_headings(tmp_path: Path) -> None:
-    rows = [("ID", "Name", "Parent"), ("a", "Tone", ""), ("b", "Warm", "A"), ("c", "Cold", "tone"),
-            ("d", "Price", "Facts")]  # fmt: skip
+    rows = [
+        ("ID", "Name", "Parent"),
+        ("a", "Tone", ""),
+        ("b", "Warm", "A"),
+        ("c", "Cold", "tone"),
+        ("d", "Price", "Facts"),
+    ]
     book, _ = read(write_rows(tmp_path / "b.csv", rows))
-    assert tree(book) == [(0, "Tone", True), (1, "Warm", True), (1, "Cold", True), (0, "Facts", False),
-                          (1, "Price", True)]  # fmt: skip
+    assert tree(book) == [
+        (0, "Tone", True),
+        (1, "Warm", True),
+        (1, "Cold", True),
+        (0, "Facts", False),
+        (1, "Price", True),
+    ]
 
 
 def test_a_group_to_the_right_is_a_heading_too(tmp_path: Path) -> None:
@@ -331,12 +387,18 @@ def test_labels_are_paths_only_where_it_is_said(tmp_path: Path) -> None:
 
 
 def test_rows_that_go_on_with_a_code_add_to_it(tmp_path: Path) -> None:
-    rows = [("Code", "Definition", "Example"), ("Warm", "Kind", "So kind"), ("", "", "Lovely"),
-            ("Cold", "Cold", "Brr"), ("Warm", "", "Nice")]  # fmt: skip
+    rows = [
+        ("Code", "Definition", "Example"),
+        ("Warm", "Kind", "So kind"),
+        ("", "", "Lovely"),
+        ("Cold", "Cold", "Brr"),
+        ("Warm", "", "Nice"),
+    ]
     book, said = read(write_rows(tmp_path / "b.xlsx", rows))
     assert [(code.label, code.examples) for code in book] == [
-        ("Warm", ("So kind", "Lovely", "Nice")), ("Cold", ("Brr",))
-    ]  # fmt: skip
+        ("Warm", ("So kind", "Lovely", "Nice")),
+        ("Cold", ("Brr",)),
+    ]
     assert said.endswith("Rows that name a code again, joined with the first: 1.")
 
 
@@ -395,10 +457,14 @@ def found(book: Codebook) -> list[Any]:
         return (*path(by_id[code.parent]), code.label) if code.parent else (code.label,)
 
     texts = [
-        {"definition": code.definition, "examples": "\n".join(code.examples),
-         "use_when": "\n".join(code.use_when), "avoid_when": "\n".join(code.avoid_when)}
+        {
+            "definition": code.definition,
+            "examples": "\n".join(code.examples),
+            "use_when": "\n".join(code.use_when),
+            "avoid_when": "\n".join(code.avoid_when),
+        }
         for code in book.codable
-    ]  # fmt: skip
+    ]
     return [
         (path(code), {n: t for n, t in each.items() if t})
         for code, each in zip(book.codable, texts, strict=True)

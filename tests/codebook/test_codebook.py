@@ -143,10 +143,21 @@ def test_a_written_codebook_is_plain_yaml_for_other_programs() -> None:
 
 
 OTHER = {
-    "id": "other", "label": "Other", "definition": "d", "use_when": ("u",), "avoid_when": ("a",),
-    "examples": ("e",), "counter_examples": ("c",), "parent": "top", "colour": "#123456", "key": "9",
-    "origin": "inductive", "source": "s", "rules_source": "r", "codable": False,
-}  # fmt: skip
+    "id": "other",
+    "label": "Other",
+    "definition": "d",
+    "use_when": ("u",),
+    "avoid_when": ("a",),
+    "examples": ("e",),
+    "counter_examples": ("c",),
+    "parent": "top",
+    "colour": "#123456",
+    "key": "9",
+    "origin": "inductive",
+    "source": "s",
+    "rules_source": "r",
+    "codable": False,
+}
 
 
 @pytest.mark.parametrize("name", [entry.name for entry in dataclasses.fields(Code)])

@@ -56,7 +56,7 @@ DEFECTS: dict[str, tuple[Defect, str]] = {
     "unknown code": (lambda turns: says("yes", first_words(turns), code="another"), "unparsable"),
     "unknown verdict": (lambda turns: says("probably", first_words(turns)), "unparsable"),
     "all codes": (lambda turns: json.dumps(dict.fromkeys(CODEBOOK.ids, "yes")), "unparsable"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", DEFECTS)
@@ -168,10 +168,17 @@ def test_no_is_no_whatever_it_quotes_and_unsure_is_missing() -> None:
 
 @pytest.mark.parametrize(
     "reply",
-    ["yes", "[]", "null", "3", '{"quote": "", "verdict": "no"}',
-     '{"quote": "", "verdict": "no", "why": null}',
-     '{"quote": "", "verdict": "yes", "verdict": "no", "why": ""}', f"```json\n{says('no')}\n```",
-     "[" * 100_000],
-)  # fmt: skip
+    [
+        "yes",
+        "[]",
+        "null",
+        "3",
+        '{"quote": "", "verdict": "no"}',
+        '{"quote": "", "verdict": "no", "why": null}',
+        '{"quote": "", "verdict": "yes", "verdict": "no", "why": ""}',
+        f"```json\n{says('no')}\n```",
+        "[" * 100_000,
+    ],
+)
 def test_what_is_not_the_object_that_was_asked_for_cannot_be_read(reply: str) -> None:
     assert read_reply(reply, TEXT) == (None, None, None, None, "unparsable")

@@ -110,11 +110,19 @@ def test_a_split_is_decided_by_applying_a_part_or_taking_the_coding_away() -> No
     last = plus(without(book, "icy", "distant"), "frosty", "frozen")
     more = [*steps, step(book, last, split={"icy": ["frosty", "frozen"]}, merged={"distant": "other"})]
     assert said(before, last, more) == {
-        "warm": False, "kind": False, "other": "split", "frosty": "split", "frozen": "split"
-    }  # fmt: skip
+        "warm": False,
+        "kind": False,
+        "other": "split",
+        "frosty": "split",
+        "frozen": "split",
+    }
     assert said(before + did(book, "m1", "distant"), last, more) == {
-        "warm": False, "kind": False, "other": True, "frosty": False, "frozen": False
-    }  # fmt: skip
+        "warm": False,
+        "kind": False,
+        "other": True,
+        "frosty": False,
+        "frozen": False,
+    }
 
 
 def test_a_code_that_comes_back_is_undecided_until_the_unit_is_finished_again() -> None:
@@ -177,8 +185,10 @@ def test_a_value_that_the_codebook_has_no_more_says_nothing_and_the_coding_stand
     deeds += did(base, "m1", "cold", finish=False, facets={"valence": "met", "heat": "low"}) + did(base, "m1")
     record = acts.fold(deeds, codebook=book)
     assert record.codings.set_index("code").loc["warm", ["valence", "heat", "old"]].tolist() == [
-        "unmet", "low", "one",
-    ]  # fmt: skip
+        "unmet",
+        "low",
+        "one",
+    ]
     kept, _ = codings.carried(record.codings, record.coverage, book, revisions=steps)
     by_code = kept.set_index("code")[["valence", "heat"]].fillna("none")
     assert by_code.to_dict("index") == {

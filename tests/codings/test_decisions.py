@@ -238,11 +238,16 @@ def verdicts(*rows: tuple[str, str, str, int]) -> pd.DataFrame:
 
 
 GIVEN = verdicts(
-    ("m2", "ana", "warm", 1), ("m2", "ben", "warm", 0),
-    ("m1", "ana", "warm", 1), ("m1", "ben", "warm", 1), ("m1", "cleo", "warm", 0),
-    ("m1", "ana", "cold", 0), ("m1", "ben", "cold", 0), ("m1", "cleo", "cold", 1),
+    ("m2", "ana", "warm", 1),
+    ("m2", "ben", "warm", 0),
+    ("m1", "ana", "warm", 1),
+    ("m1", "ben", "warm", 1),
+    ("m1", "cleo", "warm", 0),
+    ("m1", "ana", "cold", 0),
+    ("m1", "ben", "cold", 0),
+    ("m1", "cleo", "cold", 1),
     ("m3", "cleo", "warm", 1),
-)  # fmt: skip
+)
 
 
 def test_majority_is_more_than_half_of_those_who_decided_and_leaves_ties_out() -> None:

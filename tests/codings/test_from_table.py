@@ -136,12 +136,14 @@ def test_from_table_reads_convabuse_whole() -> None:
 
 # What a blank cell means
 
-MARKED = pd.DataFrame({
-    "unit": ["m1", "m2", "m3", "m4"] * 2,
-    "coder": ["ana"] * 4 + ["ben"] * 4,
-    "warm": ["x", "", None, "x", "x", " ", "", ""],
-    "cold": ["", "x", "", "x", "", "x", "", "x"],
-})  # fmt: skip
+MARKED = pd.DataFrame(
+    {
+        "unit": ["m1", "m2", "m3", "m4"] * 2,
+        "coder": ["ana"] * 4 + ["ben"] * 4,
+        "warm": ["x", "", None, "x", "x", " ", "", ""],
+        "cold": ["", "x", "", "x", "", "x", "", "x"],
+    }
+)
 
 
 def test_blank_cells_are_asked_about_and_counted_by_column_and_coder() -> None:

@@ -46,8 +46,16 @@ def test_a_history_of_changes_gives_what_replaying_each_decision_gives(events: l
         if event in MEANINGS:
             new = version(now := now + 1)
             made = changes(book, new, meaning={CODE: event})
-            steps.append(Revision(coder="lead", at=time(n), why="So.", base=book.fingerprint,
-                                  codebook=new.fingerprint, changes=made))  # fmt: skip
+            steps.append(
+                Revision(
+                    coder="lead",
+                    at=time(n),
+                    why="So.",
+                    base=book.fingerprint,
+                    codebook=new.fingerprint,
+                    changes=made,
+                )
+            )
             kinds.append(event)
             book = new
         elif event in ("apply", "remove"):
@@ -86,15 +94,28 @@ def is_void(verdict: bool | None, under: int, kinds: list[str]) -> bool:
 
 @pytest.mark.parametrize(
     ("role", "kind", "state"),
-    [("shows", "reword", "approved"), ("shows", "widen", "approved"), ("shows", "narrow", "stale"),
-     ("disconfirms", "reword", "approved"), ("disconfirms", "narrow", "approved"),
-     ("disconfirms", "widen", "stale"), ("shows", "redefine", "stale"), ("disconfirms", "redefine", "stale")],
-)  # fmt: skip
+    [
+        ("shows", "reword", "approved"),
+        ("shows", "widen", "approved"),
+        ("shows", "narrow", "stale"),
+        ("disconfirms", "reword", "approved"),
+        ("disconfirms", "narrow", "approved"),
+        ("disconfirms", "widen", "stale"),
+        ("shows", "redefine", "stale"),
+        ("disconfirms", "redefine", "stale"),
+    ],
+)
 def test_a_quote_stands_where_the_change_cannot_touch_it(role: str, kind: str, state: str) -> None:
     old, new = version(0), version(1)
     quote = acts.quote(coder="lead", unit_id="m1", code=CODE, state="approved", role=role, codebook=old)
-    step = Revision(coder="lead", at=time(1), why="So.", base=old.fingerprint, codebook=new.fingerprint,
-                    changes=changes(old, new, meaning={CODE: kind}))  # fmt: skip
+    step = Revision(
+        coder="lead",
+        at=time(1),
+        why="So.",
+        base=old.fingerprint,
+        codebook=new.fingerprint,
+        changes=changes(old, new, meaning={CODE: kind}),
+    )
     assert codings.quotes([quote], new, revisions=[step])["state"].tolist() == [state]
 
 
@@ -102,8 +123,9 @@ def test_a_claim_has_a_reason_of_its_own_and_survives_writing() -> None:
     old, new = version(0), version(1)
     made = changes(old, new, meaning={CODE: ("reword", " A typing error. ")})
     assert made == (Change("reword", CODE, why="A typing error."),)
-    step = Revision(coder="lead", at=time(1), why="So.", base=old.fingerprint, codebook=new.fingerprint,
-                    changes=made)  # fmt: skip
+    step = Revision(
+        coder="lead", at=time(1), why="So.", base=old.fingerprint, codebook=new.fingerprint, changes=made
+    )
     read = Revision.from_text(step.to_text(), coder="lead", at=time(1), codebook=new.fingerprint)
     assert read == step
     assert '"why": ""' not in replace(step, changes=changes(old, new)).to_text()
@@ -181,8 +203,9 @@ def test_a_claim_on_what_somebody_else_changed_alike_is_left_out(store: Store) -
 def test_a_bundle_withholds_a_reason_that_repeats_a_text() -> None:
     old, new = version(0), version(1)
     made = changes(old, new, meaning={CODE: ("reword", "as in 'It understood me'")})
-    step = Revision(coder="lead", at=time(1), why="So.", base=old.fingerprint, codebook=new.fingerprint,
-                    changes=made)  # fmt: skip
+    step = Revision(
+        coder="lead", at=time(1), why="So.", base=old.fingerprint, codebook=new.fingerprint, changes=made
+    )
     line = {"kind": "revise", "text": step.to_text()}
     shown = published_text(line, Cover(lambda text: "understood" in text))
     assert [one["why"] for one in json.loads(str(shown))["changes"]] == ["[withheld]"]

@@ -143,9 +143,11 @@ def test_blank_cells_of_a_thousand_sheets(rows: list[tuple[str, ...]], blank: st
 # What a program writes besides
 
 TWO: made.Coded = {
-    ("1", "ana"): frozenset({"warm"}), ("1", "ben"): frozenset(), ("2", "ana"): frozenset({"cold", "ui"}),
+    ("1", "ana"): frozenset({"warm"}),
+    ("1", "ben"): frozenset(),
+    ("2", "ana"): frozenset({"cold", "ui"}),
     ("2", "ben"): frozenset({"cold"}),
-}  # fmt: skip
+}
 
 
 def changed(path: Path, change: Callable[[list[dict[str, object]]], object]) -> Path:
@@ -205,11 +207,30 @@ def test_two_annotations_of_a_text_by_one_coder_are_asked_about(tmp_path: Path) 
 
 def test_label_studio_of_before_2021_is_read(tmp_path: Path) -> None:
     tasks = [
-        {"id": number, "data": {"text": "a"}, "completions": [{"id": 1, "completed_by": 5, "result": [
-            {"type": "labels", "value": {"start": 0, "end": 1, "labels": ["Warm"]}, "from_name": "label"},
-            {"type": "taxonomy", "value": {"taxonomy": [["Tone", "Cold, distant"]]}, "from_name": "tree"}]}]}
+        {
+            "id": number,
+            "data": {"text": "a"},
+            "completions": [
+                {
+                    "id": 1,
+                    "completed_by": 5,
+                    "result": [
+                        {
+                            "type": "labels",
+                            "value": {"start": 0, "end": 1, "labels": ["Warm"]},
+                            "from_name": "label",
+                        },
+                        {
+                            "type": "taxonomy",
+                            "value": {"taxonomy": [["Tone", "Cold, distant"]]},
+                            "from_name": "tree",
+                        },
+                    ],
+                }
+            ],
+        }
         for number in (1, 2)
-    ]  # fmt: skip
+    ]
     found = codings.read(made.json_of(tmp_path / "old.json", tasks), made.BOOK)
     assert found[found["applied"]]["code"].tolist() == ["warm", "cold"] * 2
     assert set(found["coder"]) == {"5"}
@@ -231,10 +252,17 @@ def test_annotations_of_another_shape_are_refused_without_their_words(
 
 def test_annotators_of_one_list_are_told_apart_as_doccano_wrote_them(tmp_path: Path) -> None:
     texts = [
-        {"id": 1, "text": SAID, "annotation_approver": "chair", "annotations": [
-            {"label": 15, "user": 1}, {"label": 16, "user": 2, "start_offset": 0, "end_offset": 2}]},
+        {
+            "id": 1,
+            "text": SAID,
+            "annotation_approver": "chair",
+            "annotations": [
+                {"label": 15, "user": 1},
+                {"label": 16, "user": 2, "start_offset": 0, "end_offset": 2},
+            ],
+        },
         {"id": 2, "text": SAID, "annotation_approver": "chair", "annotations": [{"label": 15, "user": 2}]},
-    ]  # fmt: skip
+    ]
     path = made.json_of(tmp_path / "old.jsonl", texts)
     said = {"codes": {"15": "warm", "16": "cold"}, "finished": "rows"}
     found = codings.read(path, made.BOOK, **said)
@@ -263,8 +291,12 @@ def test_answers_of_prodigy_decide_on_their_own_codes_alone(tmp_path: Path) -> N
     with pytest.warns(UserWarning, match="left out 1 ignored answers"):
         found = codings.read(path, made.BOOK, coder="_annotator_id")
     assert found[["unit_id", "coder", "applied"]].to_numpy().tolist() == [
-        ["1", "ana", True], ["2", "ana", False], ["1", "ben", True], ["2", "ben", True], ["3", "ben", False]
-    ]  # fmt: skip
+        ["1", "ana", True],
+        ["2", "ana", False],
+        ["1", "ben", True],
+        ["2", "ben", True],
+        ["3", "ben", False],
+    ]
     assert set(found["code"]) == {"warm"}
     with (
         pytest.warns(UserWarning, match="left out"),

@@ -184,11 +184,15 @@ def test_emerged_codes_are_those_of_the_last_version_that_the_first_lacks() -> N
     versions = {each.fingerprint: each for each in (first, second, third)}
     steps = [
         Revision(
-            coder="lead", at=f"2026-02-0{day}", why="", base=old.fingerprint, codebook=new.fingerprint,
+            coder="lead",
+            at=f"2026-02-0{day}",
+            why="",
+            base=old.fingerprint,
+            codebook=new.fingerprint,
             changes=(Change("add", "hope"),),
         )
         for day, (old, new) in enumerate([(first, second), (second, third)], start=1)
-    ]  # fmt: skip
+    ]
     assert emerged(steps, versions) == ("hope", "trust")
     assert emerged([], versions) == ()
     with pytest.raises(QualError, match="is missing from `codebooks`"):

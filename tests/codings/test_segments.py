@@ -16,15 +16,24 @@ from tests.helpers.places import SHARED
 
 FIELD = SHARED / "data" / "field"
 BOOK = Codebook(name="b", codes=(Code(id="warm", label="Warm"), Code(id="cold", label="Cold or distant")))
-SEGMENTS = pd.DataFrame({
-    "Document name": ["t1", "t1", "t2"], "Coder": ["ana", "ben", "ana"], "Code": ["warm", "warm", "cold"],
-})  # fmt: skip
+SEGMENTS = pd.DataFrame(
+    {
+        "Document name": ["t1", "t1", "t2"],
+        "Coder": ["ana", "ben", "ana"],
+        "Code": ["warm", "warm", "cold"],
+    }
+)
 COLUMNS = {"unit_id": "Document name", "code": "Code", "coder": "Coder"}
-TREE = Codebook(name="tree", codes=(
-    Code(id="trust", label="Trust", codable=False), Code(id="fear", label="Fear", codable=False),
-    Code(id="trust-people", label="In people", parent="trust"),
-    Code(id="fear-people", label="In people", parent="fear"), Code(id="ui", label="UI/UX"),
-))  # fmt: skip
+TREE = Codebook(
+    name="tree",
+    codes=(
+        Code(id="trust", label="Trust", codable=False),
+        Code(id="fear", label="Fear", codable=False),
+        Code(id="trust-people", label="In people", parent="trust"),
+        Code(id="fear-people", label="In people", parent="fear"),
+        Code(id="ui", label="UI/UX"),
+    ),
+)
 
 
 def applied(frame: pd.DataFrame) -> set[tuple[str, ...]]:
@@ -92,8 +101,11 @@ def test_codes_stand_in_columns_and_coders_in_tables_or_columns_of_their_own() -
         {"ana": ana, "ben": ben}, BOOK, unit_id="u", code=["first", "second"], finished="rows"
     )
     assert applied(found) == {
-        ("t1", "ana", "warm"), ("t1", "ana", "cold"), ("t2", "ana", "cold"), ("t1", "ben", "warm"),
-    }  # fmt: skip
+        ("t1", "ana", "warm"),
+        ("t1", "ana", "cold"),
+        ("t2", "ana", "cold"),
+        ("t1", "ben", "warm"),
+    }
     beside = ana.assign(ben=ben["first"])
     found = from_segments(beside, BOOK, unit_id="u", code={"ana": "first", "ben": "ben"}, finished="rows")
     assert applied(found) == {("t1", "ana", "warm"), ("t2", "ana", "cold"), ("t1", "ben", "warm")}
@@ -105,9 +117,16 @@ def test_codes_stand_in_columns_and_coders_in_tables_or_columns_of_their_own() -
             from_segments(told, BOOK, unit_id="u", code="first", coder=coder, finished="rows")
 
 
-@pytest.mark.parametrize("name", [
-    "trust-people", "Trust > In people", r"TRUST\In  people", "Trust>>in people", "Trust: In people",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "trust-people",
+        "Trust > In people",
+        r"TRUST\In  people",
+        "Trust>>in people",
+        "Trust: In people",
+    ],
+)
 def test_a_code_is_found_by_its_id_or_path(name: str) -> None:
     table = pd.DataFrame({"u": ["t1", "t1"], "c": "ana", "k": [name, "ui/ux"]})
     found = from_segments(table, TREE, unit_id="u", code="k", coder="c", finished="rows")

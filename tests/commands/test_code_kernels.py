@@ -58,9 +58,12 @@ def page(tmp_path: Path, *program: str) -> Iterator[str]:
         port = probe.getsockname()[1]
     words = ["code", str(folder), "--coder", "ana", "--new", "--no-browser", "--port", str(port)]
     with subprocess.Popen(
-        [sys.executable, *program, *words], cwd=ROOT, env=environment(tmp_path / "home"),
-        stdout=subprocess.PIPE, text=True,
-    ) as process:  # fmt: skip
+        [sys.executable, *program, *words],
+        cwd=ROOT,
+        env=environment(tmp_path / "home"),
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
         try:
             assert process.stdout is not None
             yield next(found[0] for line in process.stdout if (found := re.search(r"http://\S+", line)))
@@ -201,14 +204,28 @@ FOREIGN = [
     ("inspect_request", {"code": "shown", "cursor_pos": 3}),
     ("history_request", {"output": True, "raw": True, "hist_access_type": "tail", "n": 9}),
     ("debug_request", {"type": "request", "seq": 1, "command": "initialize", "arguments": {}}),
-    ("comm_open", {"comm_id": "c0", "target_name": "jupyter.widget",
-                   "data": {"state": {"_model_name": "No"}}}),
-    ("comm_open", {"comm_id": "c1", "target_name": "jupyter.widget", "data": {"state": {
-        "_model_name": "FileUploadModel", "_model_module": "@jupyter-widgets/controls",
-        "_view_name": "FileUploadView", "_view_module": "@jupyter-widgets/controls"}}}),
+    (
+        "comm_open",
+        {"comm_id": "c0", "target_name": "jupyter.widget", "data": {"state": {"_model_name": "No"}}},
+    ),
+    (
+        "comm_open",
+        {
+            "comm_id": "c1",
+            "target_name": "jupyter.widget",
+            "data": {
+                "state": {
+                    "_model_name": "FileUploadModel",
+                    "_model_module": "@jupyter-widgets/controls",
+                    "_view_name": "FileUploadView",
+                    "_view_module": "@jupyter-widgets/controls",
+                }
+            },
+        },
+    ),
     ("comm_open", {"comm_id": "c2", "target_name": "no such target", "data": {}}),
     ("comm_msg", {"comm_id": "c0", "data": {"method": "update", "state": 7}}),
-]  # fmt: skip
+]
 
 
 def test_the_page_hears_its_widget_alone(patient: str) -> None:

@@ -96,10 +96,15 @@ def test_the_settings_of_a_page(ready) -> None:
 def test_under_a_hub_the_page_asks_the_hub_who_is_there(ready, notebook, monkeypatch) -> None:
     hubs = pytest.importorskip("jupyterhub.singleuser.extension", reason="JupyterHub is not installed")
     environment = {
-        "API_TOKEN": "t0", "USER": "seat07", "CLIENT_ID": "jupyterhub-user-seat07",
-        "SERVICE_PREFIX": "/user/seat07/", "SERVICE_URL": "http://127.0.0.1:4711/user/seat07/",
-        "API_URL": "http://127.0.0.1:1/hub/api", "BASE_URL": "/", "OAUTH_SCOPES": '["access:servers!user"]',
-    }  # fmt: skip
+        "API_TOKEN": "t0",
+        "USER": "seat07",
+        "CLIENT_ID": "jupyterhub-user-seat07",
+        "SERVICE_PREFIX": "/user/seat07/",
+        "SERVICE_URL": "http://127.0.0.1:4711/user/seat07/",
+        "API_URL": "http://127.0.0.1:1/hub/api",
+        "BASE_URL": "/",
+        "OAUTH_SCOPES": '["access:servers!user"]',
+    }
     for name, value in environment.items():
         monkeypatch.setenv(f"JUPYTERHUB_{name}", value)
     made: list[Any] = []
@@ -115,9 +120,11 @@ def test_under_a_hub_the_page_asks_the_hub_who_is_there(ready, notebook, monkeyp
     assert page.tornado_settings["headers"]["Content-Security-Policy"] == "frame-ancestors 'none'"
     resources = page.config.VoilaConfiguration.resources
     assert resources == {
-        "open": 3600, "newer": serve.NEWER_PAGE,
-        "leave": "/hub/logout", "onward": "/hub/spawn?next=/user/seat07/",
-    }  # fmt: skip
+        "open": 3600,
+        "newer": serve.NEWER_PAGE,
+        "leave": "/hub/logout",
+        "onward": "/hub/spawn?next=/user/seat07/",
+    }
 
 
 @pytest.mark.parametrize("kind", ["comm_msg", "status", "stream", "error", "execute_result", "execute_reply"])
@@ -201,9 +208,11 @@ def test_a_new_page_takes_over_and_its_kernel_knows_no_token(kernels, monkeypatc
     monkeypatch.setattr(serve.AsyncMappingKernelManager, "start_kernel", start)
     own = {"HOME": "/home/seat07", "USE_TOKEN": "0", "EMPTY_TOKEN": "", "PATH": "/opt/bin0"}  # no hub's
     hubs = {
-        "JUPYTERHUB_API_TOKEN": "t0secret", "JPY_API_TOKEN": "t0secret", "JUPYTERHUB_API_URL": "http://x",
+        "JUPYTERHUB_API_TOKEN": "t0secret",
+        "JPY_API_TOKEN": "t0secret",
+        "JUPYTERHUB_API_URL": "http://x",
         "ANY_NAME": "Bearer t0secret",
-    }  # fmt: skip
+    }
     assert asyncio.run(kernels.start_kernel(kernel_name="python3", env=own | hubs)) == "new"
     assert kernels.ended == ["open", "left"]
     assert started == [{"kernel_name": "python3", "env": own}]

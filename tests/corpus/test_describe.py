@@ -31,8 +31,11 @@ def test_the_example_is_described_as_its_own_notebook_reads_it() -> None:
         "Context": "context",
     }
     assert described.loc["EmpathyOverall", ["number", "n_filled", "n_rows", "what"]].tolist() == [
-        6, 286, 300, "numbers",
-    ]  # fmt: skip
+        6,
+        286,
+        300,
+        "numbers",
+    ]
     assert described.loc["Context", "what"] == "conversation"
 
 
@@ -82,8 +85,15 @@ def test_what_a_column_is() -> None:
     }
     described = recognise(pd.DataFrame(columns)).columns
     assert described["what"].tolist() == [
-        "numbers", "dates", "few answers", "the same in every row", "empty", "personal", "words", "labels",
-    ]  # fmt: skip
+        "numbers",
+        "dates",
+        "few answers",
+        "the same in every row",
+        "empty",
+        "personal",
+        "words",
+        "labels",
+    ]
     assert described["number"].tolist() == [*range(1, 9)]
     assert described["n_filled"].tolist() == [4, 3, 4, 4, 0, 4, 4, 4]
     assert set(described["n_rows"]) == {4}
@@ -131,8 +141,10 @@ def test_the_question_says_what_a_column_holds(tmp_path: Path) -> None:
     described = recognise(written(rows, tmp_path, "csv")).columns.set_index("column")
     assert described["role"].dropna().to_dict() == {"ResponseId": "unit_id", "Q1": "rating", "Q2": "text"}
     assert described["wording"].tolist()[2:] == [
-        "How satisfied were you?", "Why did you say so?\nPlease explain.", "Anything else?",
-    ]  # fmt: skip
+        "How satisfied were you?",
+        "Why did you say so?\nPlease explain.",
+        "Anything else?",
+    ]
 
 
 def test_every_guess_is_one_that_read_takes(tmp_path) -> None:

@@ -42,8 +42,12 @@ def test_every_bomb_is_refused_under_a_gigabyte(tmp_path: Path, names: list[str]
     assert {path.name: path.stat().st_size for path in paths if path.stat().st_size > 600_000} == {}
     done = subprocess.run(
         [sys.executable, "-c", READ_EACH, str(N_CELLS), *map(str, paths)],
-        check=True, capture_output=True, text=True, timeout=300, cwd=ROOT,
-    )  # fmt: skip
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=ROOT,
+    )
     for name, (said, megabytes, seconds) in json.loads(done.stdout).items():
         print(f"{name:20s} {megabytes:6.0f} MB {seconds:5.1f} s  {said}")
         assert re.search(BOMBS[name][1], said), (name, said)
@@ -153,8 +157,10 @@ def test_no_broken_footer_ends_the_process(tmp_path: Path, with_dictionary: bool
     )
     done = subprocess.run(
         [sys.executable, "-c", FLIP_EACH, str(tmp_path / "a.parquet")],
-        capture_output=True, text=True, cwd=ROOT,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
     assert done.returncode == 0, done.stderr[-500:]
     flipped, read, refused = map(int, done.stdout.split())
     assert flipped == read + refused

@@ -73,12 +73,29 @@ def test_other_forms_stay(cells: list[str]) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "RecipientFirstName", "IPAddress", "LocationLatitude", "E-Mail-Adresse", "Q3_email", "date_of_birth",
-        "What is your name?", "ProlificNumericId", "Vorname", "Prénom", "Fecha de nacimiento", "ім'я",
-        "Номер телефона", "फ़ोन", "姓名", "電話番号", "이메일",
-        "ngày sinh", "doğum tarihi", "الاسم الكامل", "תאריך לידה",
+        "RecipientFirstName",
+        "IPAddress",
+        "LocationLatitude",
+        "E-Mail-Adresse",
+        "Q3_email",
+        "date_of_birth",
+        "What is your name?",
+        "ProlificNumericId",
+        "Vorname",
+        "Prénom",
+        "Fecha de nacimiento",
+        "ім'я",
+        "Номер телефона",
+        "फ़ोन",
+        "姓名",
+        "電話番号",
+        "이메일",
+        "ngày sinh",
+        "doğum tarihi",
+        "الاسم الكامل",
+        "תאריך לידה",
     ],
-)  # fmt: skip
+)
 def test_a_column_is_personal_by_its_name(name: str) -> None:
     assert is_personal(name)
     assert read(**{name: ["a", "b", "c", "d"]})[0] == []
@@ -87,11 +104,24 @@ def test_a_column_is_personal_by_its_name(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "filename", "model_name", "Name of the assistant", "platform", "latency", "Status", "id", "label",
-        "date", "How well did the assistant address your concerns?", "Datum", "place",
-        "user", "Codes", "text", "",
+        "filename",
+        "model_name",
+        "Name of the assistant",
+        "platform",
+        "latency",
+        "Status",
+        "id",
+        "label",
+        "date",
+        "How well did the assistant address your concerns?",
+        "Datum",
+        "place",
+        "user",
+        "Codes",
+        "text",
+        "",
     ],
-)  # fmt: skip
+)
 def test_other_names_stay(name: str) -> None:
     assert not is_personal(name)
 

@@ -56,10 +56,14 @@ def test_a_unit_is_an_answer_to_one_question() -> None:
 
 def test_the_question_stands_above_the_answer_and_above_its_conversation(tmp_path: Path) -> None:
     export = qualtrics([(4, "It was kind to me."), (2, "Not really, no.")])
-    rows = [[*row, more] for row, more in zip(
-        export.rows(), ["Q3", "Anything else?", '{"ImportId":"QID3_TEXT"}', "Thank you all.", "No, thanks."],
-        strict=True,
-    )]  # fmt: skip
+    rows = [
+        [*row, more]
+        for row, more in zip(
+            export.rows(),
+            ["Q3", "Anything else?", '{"ImportId":"QID3_TEXT"}', "Thank you all.", "No, thanks."],
+            strict=True,
+        )
+    ]
     units, _ = read(written(rows, tmp_path, "csv"), text=["Q2", "Q3"], unit_id="ResponseId")
     assert [json.loads(turns) for turns in units["context"]] == [
         *2 * [[{"role": "question", "text": "Why did you say so?\nPlease explain."}]],
@@ -69,8 +73,9 @@ def test_the_question_stands_above_the_answer_and_above_its_conversation(tmp_pat
     units, _ = read(TABLE.assign(before="Hello."), **roles)
     assert units["unit_id"].tolist() == ["r1/first", "r3/first"]
     assert json.loads(units["context"][0]) == [
-        {"role": "question", "text": "Q1"}, {"role": "", "text": "Hello."}
-    ]  # fmt: skip
+        {"role": "question", "text": "Q1"},
+        {"role": "", "text": "Hello."},
+    ]
 
 
 def test_a_name_that_is_a_whole_question_is_its_wording_and_the_number_of_the_column() -> None:

@@ -64,10 +64,14 @@ def test_a_text_that_several_people_labelled_is_one_unit_and_two_texts_of_one_id
 ) -> None:
     rows = pd.DataFrame(
         {
-            "annotation_id": ["1", "2", "3"], "annotator": ["7", "8", "7"], "lead_time": ["3.1", "2.0", "9"],
-            "id": ["t1", "t1", "t2"], "text": [SENTINEL, SENTINEL, "Cold."], "tone": ["warm", "cold", ""],
+            "annotation_id": ["1", "2", "3"],
+            "annotator": ["7", "8", "7"],
+            "lead_time": ["3.1", "2.0", "9"],
+            "id": ["t1", "t1", "t2"],
+            "text": [SENTINEL, SENTINEL, "Cold."],
+            "tone": ["warm", "cold", ""],
         }
-    )  # fmt: skip
+    )
     path = tmp_path / "labels.csv"
     rows.to_csv(path, index=False)
     units, said = read(path, text="text")

@@ -290,9 +290,27 @@ def test_a_file_that_two_delimiters_fit_is_refused_until_one_is_named(tmp_path: 
 
 
 NAMES = [
-    "Status", "id", "label", "Codes", "text", "Finished", "V1", "ResponseId", "Respondent ID", "Name",
-    "Email", "answer", "data", "annotations", "tag", "document", "Code", "Segment", "token", "a_complete",
-]  # fmt: skip
+    "Status",
+    "id",
+    "label",
+    "Codes",
+    "text",
+    "Finished",
+    "V1",
+    "ResponseId",
+    "Respondent ID",
+    "Name",
+    "Email",
+    "answer",
+    "data",
+    "annotations",
+    "tag",
+    "document",
+    "Code",
+    "Segment",
+    "token",
+    "a_complete",
+]
 plain = st.one_of(
     texts, st.integers(0, 99).map(str), st.just(""), st.sampled_from(["NA", "[laughs] no", "{}"])
 )
@@ -547,8 +565,12 @@ def test_surveymonkey_without_a_collector_is_known_by_its_open_ended_responses(t
     found = corpus.recognise(written([*head, *rows], tmp_path, "csv"))
     assert found.kind == "surveymonkey"
     assert found.table.columns.tolist() == [
-        "Respondent ID", "Start Date", "Why?", "Colours – Red", "Colours – Blue"
-    ]  # fmt: skip
+        "Respondent ID",
+        "Start Date",
+        "Why?",
+        "Colours – Red",
+        "Colours – Blue",
+    ]
 
 
 def test_a_batch_of_mturk_lacks_the_cells_of_its_last_two_columns(tmp_path: Path) -> None:

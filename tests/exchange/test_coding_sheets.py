@@ -50,9 +50,11 @@ def test_a_sheet_leads_to_decisions_and_a_second_reading_to_none(store: Store, t
         for unit in ("m0", "m1")
         for code in ("warm", "cold", "other")
     }
-    assert store.codings(coder="ana")[["unit_id", "code", "confidence"]].values.tolist() == [
-        ["m0", "warm", "unsure"], ["m2", "cold", None]
-    ] or store.codings(coder="ana")["confidence"].tolist()[0] == "unsure"  # fmt: skip
+    assert (
+        store.codings(coder="ana")[["unit_id", "code", "confidence"]].values.tolist()
+        == [["m0", "warm", "unsure"], ["m2", "cold", None]]
+        or store.codings(coder="ana")["confidence"].tolist()[0] == "unsure"
+    )
     assert exchange.read_coding_sheets(store, ana) == []
     memos = store.memos(coder="ana").set_index("target_kind")["text"]
     assert memos["unit"] == "=odd, isn't it"
@@ -103,8 +105,15 @@ def test_a_sheet_holds_no_colleagues_coding_and_no_rating(store: Store, tmp_path
     assert after[1].read_bytes() != before[1]
     sheet = load_workbook(after[0])["coding"]
     assert [cell.value for cell in sheet[2]] == [
-        "unit_id", "text", "Warm", "=Cold()", "text (other)", "unsure", "memo", "finished"
-    ]  # fmt: skip
+        "unit_id",
+        "text",
+        "Warm",
+        "=Cold()",
+        "text (other)",
+        "unsure",
+        "memo",
+        "finished",
+    ]
     assert [sheet.cell(3 + n, 1).value for n in range(5)] == store.plan.query("coder == 'ana'")[
         "unit_id"
     ].tolist()
@@ -265,8 +274,10 @@ def test_a_coder_on_a_server_writes_and_reads_their_own_sheet_alone(postgres: An
         book.save(sheet)
         made = exchange.read_coding_sheets(ana, sheet)
         assert [(act.kind, act.unit_id) for act in made] == [
-            ("apply", "m1"), ("finish", "m1"), ("memo", None)
-        ]  # fmt: skip
+            ("apply", "m1"),
+            ("finish", "m1"),
+            ("memo", None),
+        ]
         with pytest.raises((ActError, StoreError)):
             team.ben.append(made)
         assert ana.append(made) == 3
@@ -299,9 +310,10 @@ def test_decisions_equal_the_edits_whatever_they_are(tmp_path_factory: Any, edit
             assert exchange.read_coding_sheets(store, ana) == []
         assert decided(store) == {
             (unit, code): row[code] == 1
-            for unit, row in now.items() if row["finished"]
+            for unit, row in now.items()
+            if row["finished"]
             for code in ("warm", "cold", "other")
-        }  # fmt: skip
+        }
         written = store.memos(coder="ana").query("target_kind == 'unit'")
         assert dict(zip(written["target_id"], written["text"], strict=True)) == {
             unit: row["memo"] for unit, row in now.items() if row["memo"]

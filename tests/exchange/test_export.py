@@ -30,11 +30,16 @@ def store(tmp_path: Path) -> Store:
     n = range(len(TEXTS))
     units = pd.DataFrame(
         {
-            "unit_id": [f"m{i}" for i in n], "text": TEXTS, "document_id": [f"d{i}" for i in n],
-            "case_id": [f"p{i % 3}" for i in n], "position": list(n), "rating": [i % 5 + 0.5 for i in n],
-            "warm.ana": ["a variable"] * len(TEXTS), "said": ["+cmd"] * len(TEXTS),
+            "unit_id": [f"m{i}" for i in n],
+            "text": TEXTS,
+            "document_id": [f"d{i}" for i in n],
+            "case_id": [f"p{i % 3}" for i in n],
+            "position": list(n),
+            "rating": [i % 5 + 0.5 for i in n],
+            "warm.ana": ["a variable"] * len(TEXTS),
+            "said": ["+cmd"] * len(TEXTS),
         }
-    )  # fmt: skip
+    )
     store = Store.create(tmp_path / "study", units=units, codebook=BOOK)
     for coder, unit_ids in (("ana", ["m0", "m1", "m2"]), ("ben", ["m1", "m2"])):
         named = {"coder": coder, "codebook": BOOK}

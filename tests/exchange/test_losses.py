@@ -103,10 +103,14 @@ def test_what_is_read_and_what_is_listed_are_all(root: Element) -> None:
     )
     assert project.units[columns].notna().to_numpy().sum() + values - shared == n["VariableValue"]
     for tag, words in (
-        ("Link", "links:"), ("Graph", "maps and graphs"), ("Vertex", "boxes"), ("Edge", "lines"),
-        ("Transcript", "transcripts"), ("SyncPoint", "points in time"),
+        ("Link", "links:"),
+        ("Graph", "maps and graphs"),
+        ("Vertex", "boxes"),
+        ("Edge", "lines"),
+        ("Transcript", "transcripts"),
+        ("SyncPoint", "points in time"),
         ("MemberNote", "members that are memos"),
-    ):  # fmt: skip
+    ):
         assert listed(project, words) == n[tag], tag
     members = project.groups["code"].notna().sum()
     assert members == n["MemberCode"]
@@ -152,9 +156,11 @@ def test_groups_of_codes_and_free_quotations_are_kept_and_written_back(
 ) -> None:
     groups = foreign.groups.astype(object).where(foreign.groups.notna(), None)
     assert list(groups.itertuples(index=False, name=None)) == [
-        ("Tone", "How it\nsounds", "warm"), ("Tone", "How it\nsounds", "cold"), ("Tone (2)", None, "warm"),
+        ("Tone", "How it\nsounds", "warm"),
+        ("Tone", "How it\nsounds", "cold"),
+        ("Tone (2)", None, "warm"),
         ("Later", None, None),
-    ]  # fmt: skip
+    ]
     quotations = foreign.quotations.astype(object).where(foreign.quotations.notna(), None)
     assert list(quotations.itertuples(index=False, name=None)) == [
         ("m0", "ana", 3, 11, None, "2026-01-02T03:04:05Z"),

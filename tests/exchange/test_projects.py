@@ -26,9 +26,15 @@ KEY = ["unit_id", "coder", "code"]
 SAME = [*KEY, "start", "end", "confidence", "round", "at", "act_id"]
 MEMO = ["target_kind", "target_id", "coder", "text", "at", "start", "end", "round"]
 TEXTS = [
-    "It listened 🙂 to me.", "שלום e\u0301 done", "a\nb\n\nc", "x", " padded ", "田中さん 👩‍👩‍👧",
-    "tab\there ]]> & <b>", "\x0b\x1f low",
-]  # fmt: skip
+    "It listened 🙂 to me.",
+    "שלום e\u0301 done",
+    "a\nb\n\nc",
+    "x",
+    " padded ",
+    "田中さん 👩‍👩‍👧",
+    "tab\there ]]> & <b>",
+    "\x0b\x1f low",
+]
 BOOK = Codebook(name="small", codes=(Code(id="warm", label="Warm"), Code(id="cold", label="Cold & <clear>")))
 
 
@@ -51,12 +57,17 @@ def frame_of(texts: list[str]) -> pd.DataFrame:
     n = range(len(texts))
     return pd.DataFrame(
         {
-            "unit_id": [f"m{i}" for i in n], "text": texts, "document_id": [f"d{i // 2}" for i in n],
-            "case_id": [f"p {i // 3}" for i in n], "position": list(n), "rating": [float(i % 5) for i in n],
-            "turns": [i * 10**6 for i in n], "agreed": [i % 2 == 0 for i in n],
+            "unit_id": [f"m{i}" for i in n],
+            "text": texts,
+            "document_id": [f"d{i // 2}" for i in n],
+            "case_id": [f"p {i // 3}" for i in n],
+            "position": list(n),
+            "rating": [float(i % 5) for i in n],
+            "turns": [i * 10**6 for i in n],
+            "agreed": [i % 2 == 0 for i in n],
             "condition": [["a b", None, "<c>"][i % 3] for i in n],
         }
-    )  # fmt: skip
+    )
 
 
 @st.composite
@@ -151,8 +162,10 @@ def test_what_another_program_passed_on_is_still_there(tmp_path: Path) -> None:
     assert project.units["text"].tolist() == TEXTS
     spans = project.codings.dropna(subset=["start"])
     assert rows(spans, [*KEY, "start", "end"]) == [
-        ("m0", "ana", "cold", 17, 19), ("m0", "ana", "warm", 3, 11), ("m5", "ana", "cold", 5, 10),
-    ]  # fmt: skip
+        ("m0", "ana", "cold", 17, 19),
+        ("m0", "ana", "warm", 3, 11),
+        ("m5", "ana", "cold", 5, 10),
+    ]
     whole = project.codings[project.codings["start"].isna()]
     assert rows(whole, KEY) == [("m5", "ana", "warm")]
     assert project.codebook == BOOK
@@ -171,7 +184,7 @@ def test_what_another_program_passed_on_is_still_there(tmp_path: Path) -> None:
         (('guid="', 'guid="{'), {}),
         (("<Users>", "<Users>"), {"project.qde": "the study.qde"}),
     ],
-)  # fmt: skip
+)
 def test_what_programs_write_otherwise_is_understood(
     tmp_path: Path, change: tuple[str, str], names: dict[str, str]
 ) -> None:
@@ -367,9 +380,11 @@ def test_another_reader_reads_the_same(tmp_path: Path) -> None:
                     (source.name, users[coding.creating_user], codes[coding.code_ref.target_guid], quote)
                 )
     assert read == {
-        ("m0", "ana", "Warm", "listened"), ("m0", "ana", "Cold & <clear>", "me"),
-        ("m5", "ana", "Cold & <clear>", TEXTS[5][5:10]), ("m5", "ana", "Warm", TEXTS[5]),
-    }  # fmt: skip
+        ("m0", "ana", "Warm", "listened"),
+        ("m0", "ana", "Cold & <clear>", "me"),
+        ("m5", "ana", "Cold & <clear>", TEXTS[5][5:10]),
+        ("m5", "ana", "Warm", TEXTS[5]),
+    }
 
 
 @pytest.mark.long

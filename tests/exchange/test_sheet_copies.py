@@ -63,34 +63,66 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], Any, bool, Any]] = {
     "the same": ({"warm": 1}, {"warm": 1}, ({"warm"}, "", False), False, ({"warm"}, "", False)),
     "coded in one": ({"warm": 1}, {}, ({"warm"}, "", False), True, (set(), "", False)),
     "a further mark": (
-        {"warm": 1}, {"warm": 1, "cold": 1}, ({"warm", "cold"}, "", False), False,
+        {"warm": 1},
+        {"warm": 1, "cold": 1},
+        ({"warm", "cold"}, "", False),
+        False,
         ({"warm", "cold"}, "", False),
     ),
     "coded differently": ({"warm": 1}, {"cold": 1}, ({"warm"}, "", False), True, ({"cold"}, "", False)),
     "finished differently": (
-        {"warm": 1, "finished": 1}, {"cold": 1, "finished": 1}, ({"warm"}, "", True), True,
+        {"warm": 1, "finished": 1},
+        {"cold": 1, "finished": 1},
+        ({"warm"}, "", True),
+        True,
         ({"cold"}, "", True),
     ),
     "a mark more in a finished text": (
-        {"warm": 1, "finished": 1}, {"warm": 1, "cold": 1, "finished": 1}, ({"warm"}, "", True), True,
+        {"warm": 1, "finished": 1},
+        {"warm": 1, "cold": 1, "finished": 1},
+        ({"warm"}, "", True),
+        True,
         ({"warm", "cold"}, "", True),
     ),
     "finished in the first": (
-        {"warm": 1, "finished": 1}, {"warm": 1}, ({"warm"}, "", True), True, ({"warm"}, "", False)
+        {"warm": 1, "finished": 1},
+        {"warm": 1},
+        ({"warm"}, "", True),
+        True,
+        ({"warm"}, "", False),
     ),
     "finished in the second": (
-        {"warm": 1}, {"warm": 1, "finished": 1}, ({"warm"}, "", True), False, ({"warm"}, "", True)
+        {"warm": 1},
+        {"warm": 1, "finished": 1},
+        ({"warm"}, "", True),
+        False,
+        ({"warm"}, "", True),
     ),
     "finished as absent": ({"warm": 1}, {"finished": 1}, ({"warm"}, "", False), True, (set(), "", True)),
     "a memo in the first": ({"memo": "one"}, {}, (set(), "one", False), True, (set(), "", False)),
-    "a memo in the second": ({"warm": 1}, {"warm": 1, "memo": "two"}, ({"warm"}, "two", False), False,
-                             ({"warm"}, "two", False)),
-    "a longer memo": ({"memo": "one"}, {"memo": "one, two"}, (set(), "one, two", False), False,
-                      (set(), "one, two", False)),
-    "a shorter memo": ({"memo": "one, two"}, {"memo": "one"}, (set(), "one, two", False), True,
-                       (set(), "one", False)),
+    "a memo in the second": (
+        {"warm": 1},
+        {"warm": 1, "memo": "two"},
+        ({"warm"}, "two", False),
+        False,
+        ({"warm"}, "two", False),
+    ),
+    "a longer memo": (
+        {"memo": "one"},
+        {"memo": "one, two"},
+        (set(), "one, two", False),
+        False,
+        (set(), "one, two", False),
+    ),
+    "a shorter memo": (
+        {"memo": "one, two"},
+        {"memo": "one"},
+        (set(), "one, two", False),
+        True,
+        (set(), "one", False),
+    ),
     "another memo": ({"memo": "one"}, {"memo": "two"}, (set(), "one", False), True, (set(), "two", False)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -143,8 +175,13 @@ def test_undo_leaves_what_this_copy_never_held(store: Store, tmp_path: Path) -> 
     """Marks that were made in the widget after the sheet was written are nothing that it could remove."""
     sheet, _ = copies(store, tmp_path)
     mine: dict[str, Any] = {"coder": "ana", "codebook": BOOK}
-    store.append([acts.apply(unit_id="m0", code="warm", **mine), acts.finish(unit_id="m0", **mine),
-                  acts.memo(unit_id="m1", text="there", **mine)])  # fmt: skip
+    store.append(
+        [
+            acts.apply(unit_id="m0", code="warm", **mine),
+            acts.finish(unit_id="m0", **mine),
+            acts.memo(unit_id="m1", text="there", **mine),
+        ]
+    )
     edit(sheet, m1_cold=1, m2_warm=1)
     assert read_with_warnings(store, sheet, undo=True) == ""
     assert recorded(store, "m0") == ({"warm"}, "", True)

@@ -28,12 +28,16 @@ LONGEST = 32_767
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     units = pd.DataFrame(
         {
-            "unit_id": [f"m{i}" for i in range(N)], "text": TEXTS, "document_id": "d",
-            "case_id": [f"p{i % 7}" for i in range(N)], "position": range(N),
+            "unit_id": [f"m{i}" for i in range(N)],
+            "text": TEXTS,
+            "document_id": "d",
+            "case_id": [f"p{i % 7}" for i in range(N)],
+            "position": range(N),
             "rating of it": [None if i == 2 else i % 5 + 0.5 for i in range(N)],
-            "WARM_ANA": "a variable", "not": [i % 2 == 0 for i in range(N)],
+            "WARM_ANA": "a variable",
+            "not": [i % 2 == 0 for i in range(N)],
         }
-    )  # fmt: skip
+    )
     store = Store.create(tmp_path_factory.mktemp("s") / "study", units=units, codebook=BOOK)
     rng = np.random.default_rng(5)
     for coder, n in (("ana", 30), ("ben", 20)):
@@ -44,8 +48,13 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
             batch.append(acts.finish(**mine))
         store.append(batch)
     mine = {"coder": "ana", "unit_id": "m0", "codebook": BOOK}
-    store.append([acts.contents.show_suggestions(**mine, model="words"), acts.apply(code="warm", **mine),
-                  acts.remove(code="cold", **mine)])  # fmt: skip
+    store.append(
+        [
+            acts.contents.show_suggestions(**mine, model="words"),
+            acts.apply(code="warm", **mine),
+            acts.remove(code="cold", **mine),
+        ]
+    )
     return store
 
 

@@ -34,23 +34,31 @@ def store(tmp_path: Path) -> Store:
     """A study with rounds, facets, doubts, and several memos of one coder on the same words."""
     units = pd.DataFrame(
         {
-            "unit_id": ["m0", PERSON], "text": ["It listened 🙂\nto me.", "Calm"], "document_id": "d",
-            "case_id": ["p0", PERSON], "position": [0, 1], "rating": [1, 2],
+            "unit_id": ["m0", PERSON],
+            "text": ["It listened 🙂\nto me.", "Calm"],
+            "document_id": "d",
+            "case_id": ["p0", PERSON],
+            "position": [0, 1],
+            "rating": [1, 2],
         }
-    )  # fmt: skip
+    )
     store = Store.create(tmp_path / "study", units=units, codebook=BOOK)
     for coder in ("ana", "ben"):
         who = {"coder": coder, "unit_id": "m0", "codebook": BOOK}
         span, round = {"start": 3, "end": 13}, {"round": "one"}
-        store.append([
-            acts.apply(**who, code="warm", confidence="unsure", facets={"valence": "met"}, **span, **round),
-            acts.apply(**who, code="cold", facets={"valence": "unmet"}, **round),
-            acts.memo(**who, text="Why?", target_kind="span", **span),
-            acts.memo(**who, text="So.", target_kind="span", **span, **round),
-            acts.memo(**who, text="On it all"),
-            acts.memo(coder=coder, text="Study", target_kind="study", codebook=BOOK),
-            acts.finish(**who, **round),
-        ])  # fmt: skip
+        store.append(
+            [
+                acts.apply(
+                    **who, code="warm", confidence="unsure", facets={"valence": "met"}, **span, **round
+                ),
+                acts.apply(**who, code="cold", facets={"valence": "unmet"}, **round),
+                acts.memo(**who, text="Why?", target_kind="span", **span),
+                acts.memo(**who, text="So.", target_kind="span", **span, **round),
+                acts.memo(**who, text="On it all"),
+                acts.memo(coder=coder, text="Study", target_kind="study", codebook=BOOK),
+                acts.finish(**who, **round),
+            ]
+        )
     return store
 
 
@@ -93,8 +101,11 @@ def test_a_note_on_codings_has_the_time_of_the_first(store: Store, tmp_path: Pat
 
 
 def test_codes_of_one_name_are_counted(tmp_path: Path) -> None:
-    codes = (Code(id="a", label="A", codable=False), Code(id="one", label="Same", parent="a"),
-             Code(id="two", label="Same"))  # fmt: skip
+    codes = (
+        Code(id="a", label="A", codable=False),
+        Code(id="one", label="Same", parent="a"),
+        Code(id="two", label="Same"),
+    )
     units = pd.DataFrame({"unit_id": ["m"], "text": "x", "document_id": "d", "case_id": "p", "position": 0})
     store = Store.create(tmp_path / "study", units=units, codebook=Codebook(name="s", codes=codes))
     report = exchange.write_project(store, tmp_path / "x.qdpx")

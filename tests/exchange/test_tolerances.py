@@ -24,9 +24,12 @@ BOOK = Codebook(
     ),
 )
 TEXTS = {
-    "m0": "It listened 🙂 to me.", "m1": "שלום e\u0301 done", "m2": "a\n\nb c", "m3": "It listened 🙂 to me.",
+    "m0": "It listened 🙂 to me.",
+    "m1": "שלום e\u0301 done",
+    "m2": "a\n\nb c",
+    "m3": "It listened 🙂 to me.",
     "m4": "田中さん 👩‍👩‍👧 ok",
-}  # fmt: skip
+}
 CASES = ["p0", "p0", "p1", "p1", None]
 
 
@@ -36,15 +39,17 @@ def store(tmp_path: Path) -> Store:
     units = units.assign(case_id=CASES, position=range(5), rating=range(5), age=[31, 31, 40, 40, 9])
     store = Store.create(tmp_path / "study", units=units, codebook=BOOK)
     who = {"coder": "ana", "codebook": BOOK}
-    store.append([
-        acts.apply(**who, unit_id="m0", code="warm", start=3, end=11),
-        acts.apply(**who, unit_id="m1", code="cold"),
-        acts.apply(**who, unit_id="m2", code="warm", start=3, end=4),
-        acts.apply(**who, unit_id="m3", code="cold"),
-        acts.apply(**who, unit_id="m4", code="cold", start=5, end=10),
-        acts.memo(**who, unit_id="m1", text="Why?"),
-        *(acts.finish(**who, unit_id=each) for each in TEXTS),
-    ])  # fmt: skip
+    store.append(
+        [
+            acts.apply(**who, unit_id="m0", code="warm", start=3, end=11),
+            acts.apply(**who, unit_id="m1", code="cold"),
+            acts.apply(**who, unit_id="m2", code="warm", start=3, end=4),
+            acts.apply(**who, unit_id="m3", code="cold"),
+            acts.apply(**who, unit_id="m4", code="cold", start=5, end=10),
+            acts.memo(**who, unit_id="m1", text="Why?"),
+            *(acts.finish(**who, unit_id=each) for each in TEXTS),
+        ]
+    )
     return store
 
 
@@ -125,8 +130,12 @@ def test_a_comment_in_place_of_a_memo_and_of_a_coding_is_a_memo(store: Store, tm
     project = exchange.read_project(other)
     [memo] = project.memos[project.memos["text"] == "Who is it?"].to_dict("records")
     assert [memo[name] for name in ("target_kind", "target_id", "coder", "start", "end")] == [
-        "span", "m0", "unknown", 0, 2
-    ]  # fmt: skip
+        "span",
+        "m0",
+        "unknown",
+        0,
+        2,
+    ]
     assert "comments instead of memos" in str(project.losses)
 
 

@@ -46,8 +46,11 @@ def zeros(figure: figures.Figure) -> list[float]:
 
 def dots(figure: figures.Figure) -> list[tuple[float, float, str]]:
     """Points, without the arrowheads."""
-    return [(x, y, str(e.get("fill"))) for x, y, e in marks(figure, "point") if e.get("stroke") != "none"
-            and e.get("stroke-width") == "1.5"]  # fmt: skip
+    return [
+        (x, y, str(e.get("fill")))
+        for x, y, e in marks(figure, "point")
+        if e.get("stroke") != "none" and e.get("stroke-width") == "1.5"
+    ]
 
 
 def test_odds_ratios_stand_on_their_logarithms_in_their_panels(forest: figures.Figure) -> None:
@@ -156,9 +159,15 @@ def test_disruption_has_a_panel_per_contrast_and_a_row_per_code() -> None:
     units = rated_turns(rng, "stars")
     decisions = units[["unit_id"]].assign(coder="ana", code="a", applied=rng.random(len(units)) < 0.4)
     found = links.disruption(
-        units, rating="stars", document_id="document_id", position="turn", cluster="case_id",
-        decisions=decisions, source="ana", n_boot=100,
-    )  # fmt: skip
+        units,
+        rating="stars",
+        document_id="document_id",
+        position="turn",
+        cluster="case_id",
+        decisions=decisions,
+        source="ana",
+        n_boot=100,
+    )
     figure = figures.disruption_plot(found, codebook=BOOK)
     shown = texts(figure)
     assert {"All poor turns", "A", "Later turns", "Later turns, adjusted", "Within conversation"} <= set(

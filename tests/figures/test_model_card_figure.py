@@ -14,8 +14,15 @@ from sense7_qual.agreement import MODEL_CARD
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
 
-MEASURES = ["alpha_people", "kappa_model", "retest", "sensitivity", "specificity", "prevalence_people",
-            "prevalence_model"]  # fmt: skip
+MEASURES = [
+    "alpha_people",
+    "kappa_model",
+    "retest",
+    "sensitivity",
+    "specificity",
+    "prevalence_people",
+    "prevalence_model",
+]
 VALUES = [0.8, 0.5, 0.9, 0.75, 0.95, 0.2, 0.3]
 
 
@@ -40,10 +47,16 @@ def texts(figure: figures.Figure) -> list[str]:
 def card(code: str = "interest", values: list[float] = VALUES) -> pd.DataFrame:
     value = np.array(values)
     return MODEL_CARD.example(
-        code=code, model="model-a", measure=MEASURES, group=[None, None, "run", *[None] * 4], value=value,
-        low=value - 0.1, high=np.minimum(value + 0.1, 1), confidence_level=0.95,
+        code=code,
+        model="model-a",
+        measure=MEASURES,
+        group=[None, None, "run", *[None] * 4],
+        value=value,
+        low=value - 0.1,
+        high=np.minimum(value + 0.1, 1),
+        confidence_level=0.95,
         reason=[None if x == x else "no_variation" for x in values],
-    )  # fmt: skip
+    )
 
 
 def test_points_stand_at_their_numbers_and_the_arrow_points_to_the_model() -> None:

@@ -13,10 +13,17 @@ from tests.helpers.pictures import marks, parsed, texts
 @pytest.fixture(scope="module")
 def plans() -> pd.DataFrame:
     return pd.concat(
-        links.power(participants=[20, 40, 80], units_per_participant=4, prevalence=0.3, icc=0.3,
-                    rank_biserial=size, n_simulations=50, seed=7)
+        links.power(
+            participants=[20, 40, 80],
+            units_per_participant=4,
+            prevalence=0.3,
+            icc=0.3,
+            rank_biserial=size,
+            n_simulations=50,
+            seed=7,
+        )
         for size in (0.1, 0.3)
-    )  # fmt: skip
+    )
 
 
 def test_points_stand_at_their_power_and_lines_are_named(plans: pd.DataFrame) -> None:

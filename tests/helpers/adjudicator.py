@@ -23,10 +23,15 @@ TEXTS = {
     "m5": "Cold and polite.",
 }
 UNITS = pd.DataFrame(
-    {"unit_id": list(TEXTS), "text": list(TEXTS.values()), "document_id": "d",
-     "case_id": ["p", "p", "q", "q", "q"], "position": range(5),
-     "context": json.dumps([{"role": "user", "text": "Before it."}])}
-)  # fmt: skip
+    {
+        "unit_id": list(TEXTS),
+        "text": list(TEXTS.values()),
+        "document_id": "d",
+        "case_id": ["p", "p", "q", "q", "q"],
+        "position": range(5),
+        "context": json.dumps([{"role": "user", "text": "Before it."}]),
+    }
+)
 CODED = {
     "ana": {"m1": ["warm"], "m3": ["warm", "kind"], "m4": ["warm"], "m5": ["cold"]},
     "ben": {"m1": ["kind"], "m3": ["kind"], "m4": ["warm"], "m5": []},
@@ -52,10 +57,23 @@ class Adjudicator:
         self.widget._receive(self.widget, message, [])
         return {name: value for name, value in self.heard[-1].items() if name not in ("id", "client")}
 
-    def rule(self, unit_id: str, code: str, applied: bool | None, reason: str = "slip", note: str = "",
-             **message: Any) -> dict[str, Any]:  # fmt: skip
-        act = {"kind": "rule", "unit_id": unit_id, "code": code, "applied": applied, "reason": reason,
-               "note": note}  # fmt: skip
+    def rule(
+        self,
+        unit_id: str,
+        code: str,
+        applied: bool | None,
+        reason: str = "slip",
+        note: str = "",
+        **message: Any,
+    ) -> dict[str, Any]:
+        act = {
+            "kind": "rule",
+            "unit_id": unit_id,
+            "code": code,
+            "applied": applied,
+            "reason": reason,
+            "note": note,
+        }
         return self.ask("act", act=act, **message)
 
     def undo(self) -> dict[str, Any]:

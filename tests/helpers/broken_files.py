@@ -24,9 +24,25 @@ from sense7_qual.store import Store
 from tests.helpers.places import ROOT
 
 INTERESTING = [
-    b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b'"', b"\r", b"\\ud800", b"<", b"&#0;", b"]]>", b"\x7f" * 4,
-    b"\xff" * 8, b"\x00" * 8, b"[" * 500, b'{"a":' * 80, b"9" * 20, b"-1", b"<!DOCTYPE a>", b"<c/>",
-]  # fmt: skip
+    b"\0",
+    b"\xff\xfe",
+    b"\xef\xbb\xbf",
+    b'"',
+    b"\r",
+    b"\\ud800",
+    b"<",
+    b"&#0;",
+    b"]]>",
+    b"\x7f" * 4,
+    b"\xff" * 8,
+    b"\x00" * 8,
+    b"[" * 500,
+    b'{"a":' * 80,
+    b"9" * 20,
+    b"-1",
+    b"<!DOCTYPE a>",
+    b"<c/>",
+]
 
 
 def broken(r: random.Random, packed: bytes, other: bytes) -> bytes:
@@ -143,9 +159,19 @@ ODD = [
 
 
 YAML = [
-    b"&a [*a, *a]", b"!!python/object/apply:os.abort []", b"<<: *a", b"- " * 300, b"{a: " * 300, b"? ",
-    b"%YAML 9.9\n---\n", b"\n---\n", b"!!binary x", b"a: &a [x,x]\nb: &b [*a,*a]\n", b"\t", b"key: |2\n",
-]  # fmt: skip
+    b"&a [*a, *a]",
+    b"!!python/object/apply:os.abort []",
+    b"<<: *a",
+    b"- " * 300,
+    b"{a: " * 300,
+    b"? ",
+    b"%YAML 9.9\n---\n",
+    b"\n---\n",
+    b"!!binary x",
+    b"a: &a [x,x]\nb: &b [*a,*a]\n",
+    b"\t",
+    b"key: |2\n",
+]
 
 
 def coded(path: Path, *coders: str) -> Store:

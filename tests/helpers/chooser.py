@@ -27,8 +27,17 @@ class Chooser:
 
     def decide(self, unit_id: str, code: str, state: str = "approved", **named: Any) -> dict[str, Any]:
         message = {name: named.pop(name) for name in ("id",) if name in named}
-        act = {"kind": "quote", "unit_id": unit_id, "code": code, "state": state, "role": "shows",
-               "start": None, "end": None, "paraphrase": None, **named}  # fmt: skip
+        act = {
+            "kind": "quote",
+            "unit_id": unit_id,
+            "code": code,
+            "state": state,
+            "role": "shows",
+            "start": None,
+            "end": None,
+            "paraphrase": None,
+            **named,
+        }
         return self.ask("act", act=act, **message)
 
     def undo(self, kind: str = "undo") -> dict[str, Any]:

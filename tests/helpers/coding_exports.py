@@ -95,15 +95,37 @@ def json_of(path: Path, items: list[Any]) -> Path:
 def maxqda(coded: Coded, folder: Path) -> Export:
     rows = [
         (
-            "●", "", "G1", unit, path_of(code, " > "), 1, 1, 0, SAID, who, "2026-01-31", 1,
+            "●",
+            "",
+            "G1",
+            unit,
+            path_of(code, " > "),
+            1,
+            1,
+            0,
+            SAID,
+            who,
+            "2026-01-31",
+            1,
             "0,5",
         )
         for unit, who, code in segments(coded)
-    ]  # fmt: skip
+    ]
     names = [
-        "Farbe", "Kommentar", "Dokumentgruppe", "Dokumentname", "Code", "Anfang", "Ende", "Gewicht",
-        "Segment", "Autor", "Erstellt am", "Fläche", "Abdeckungsgrad %",
-    ]  # fmt: skip
+        "Farbe",
+        "Kommentar",
+        "Dokumentgruppe",
+        "Dokumentname",
+        "Code",
+        "Anfang",
+        "Ende",
+        "Gewicht",
+        "Segment",
+        "Autor",
+        "Erstellt am",
+        "Fläche",
+        "Abdeckungsgrad %",
+    ]
     path = xlsx_of(folder / "segments.xlsx", {"Codings": pd.DataFrame(rows, columns=names)})
     return Export(path, {"finished": pairs(coded)})
 
@@ -142,12 +164,14 @@ def dedoose(coded: Coded, folder: Path) -> Export:
     columns = {code: f"Code: {path_of(code, chr(92))} Applied" for code in LABELS}
     rows = [
         {
-            "Media Title": unit, "Excerpt Creator": who, "Excerpt Copy": SAID,
+            "Media Title": unit,
+            "Excerpt Creator": who,
+            "Excerpt Copy": SAID,
             "Codes Applied Combined": ", ".join(LABELS[code] for code in sorted(codes)),
             **{name: code in codes for code, name in columns.items()},
         }
         for (unit, who), codes in coded.items()
-    ]  # fmt: skip
+    ]
     path = xlsx_of(folder / "excerpts.xlsx", {"Excerpts": pd.DataFrame(rows)})
     return Export(path, {"finished": "rows", "unit_id": "Media Title"})
 
@@ -173,13 +197,14 @@ def label_studio(coded: Coded, folder: Path) -> Export:
     for unit in dict.fromkeys(unit for unit, _ in coded):
         made = [
             {
-                "id": number, "completed_by": {"id": number, "email": f"{who}@example.org", "first_name": ""},
+                "id": number,
+                "completed_by": {"id": number, "email": f"{who}@example.org", "first_name": ""},
                 "was_cancelled": False,
                 "result": [region("topics", LABELS[code]) for code in sorted(codes)],
             }
             for number, ((of, who), codes) in enumerate(coded.items())
             if of == unit
-        ]  # fmt: skip
+        ]
         skipped = {"id": 99, "completed_by": 9, "was_cancelled": True, "result": [region("topics", "Warm")]}
         task = {"id": int(unit), "data": {"text": SAID, "number": 7}, "annotations": [*made, skipped]}
         tasks.append({**task, "predictions": [{"result": [region("topics", "Warm")], "score": 0.9}]})
@@ -202,10 +227,17 @@ def label_studio_rows(coded: Coded, folder: Path) -> Export:
     for number, ((unit, who), codes) in enumerate(coded.items()):
         named = [LABELS[code] for code in sorted(codes)]
         cell = json.dumps({"choices": named}) if len(named) > 1 else "".join(named)
-        rows.append({
-            "text": SAID, "id": unit, "topics": cell, "annotator": who, "annotation_id": number,
-            "created_at": "2026-01-31", "lead_time": 1.5,
-        })  # fmt: skip
+        rows.append(
+            {
+                "text": SAID,
+                "id": unit,
+                "topics": cell,
+                "annotator": who,
+                "annotation_id": number,
+                "created_at": "2026-01-31",
+                "lead_time": 1.5,
+            }
+        )
     path = csv_of(folder / "rows.csv", rows, [*rows[0]])
     return Export(path, {"code": "topics"})
 
@@ -231,11 +263,13 @@ def doccano(coded: Coded, folder: Path) -> Export:
 def doccano_spans(coded: Coded, folder: Path) -> Export:
     texts = [
         {
-            "id": int(unit), "text": SAID, "annotator": who,
+            "id": int(unit),
+            "text": SAID,
+            "annotator": who,
             "entities": [[0, 5, LABELS[code]] for code in sorted(codes)],
         }
         for (unit, who), codes in coded.items()
-    ]  # fmt: skip
+    ]
     path = json_of(folder / "all.jsonl", texts)
     return Export(path, {"finished": "rows"}, {"code": "entities", "coder": "annotator"})
 
@@ -267,11 +301,13 @@ def prodigy_choice(coded: Coded, folder: Path) -> Export:
     options = [{"id": label, "text": label} for label in LABELS.values()]
     lines = [
         {
-            **task(unit, who), "options": options, "accept": [LABELS[code] for code in sorted(codes)],
+            **task(unit, who),
+            "options": options,
+            "accept": [LABELS[code] for code in sorted(codes)],
             "answer": "accept",
         }
         for (unit, who), codes in coded.items()
-    ]  # fmt: skip
+    ]
     lines.append({**task("99", "ana"), "options": options, "accept": [], "answer": "ignore"})
     return Export(json_of(folder / "choice.jsonl", lines), {"coder": "_annotator_id"})
 
@@ -279,11 +315,12 @@ def prodigy_choice(coded: Coded, folder: Path) -> Export:
 def prodigy_spans(coded: Coded, folder: Path) -> Export:
     lines = [
         {
-            **task(unit, who), "answer": "accept",
+            **task(unit, who),
+            "answer": "accept",
             "spans": [{"start": 0, "end": 5, "label": LABELS[code]} for code in sorted(codes)],
         }
         for (unit, who), codes in coded.items()
-    ]  # fmt: skip
+    ]
     lines.append({**task("99", "ana"), "spans": [], "answer": "ignore"})
     return Export(json_of(folder / "spans.jsonl", lines), {"coder": "_annotator_id"})
 
@@ -303,10 +340,16 @@ def argilla(coded: Coded, folder: Path) -> Export:
         answers.append((["Warm"], "dee", "draft"))
         values, users, statuses = (list(each) for each in zip(*answers, strict=True))
         name = "topics.responses"
-        records.append({
-            "id": unit, "text": SAID, name: values, f"{name}.users": users, f"{name}.status": statuses,
-            "topics.suggestion": ["Warm"],
-        })  # fmt: skip
+        records.append(
+            {
+                "id": unit,
+                "text": SAID,
+                name: values,
+                f"{name}.users": users,
+                f"{name}.status": statuses,
+                "topics.suggestion": ["Warm"],
+            }
+        )
     return Export(json_of(folder / "records.jsonl", records))
 
 
@@ -366,7 +409,22 @@ def column_by_coder(coded: Coded, folder: Path) -> Export:
 
 Form = Callable[[Coded, Path], Export]
 FORMS: tuple[Form, ...] = (
-    maxqda, maxqda_by_coder, atlas_ti, dedoose, taguette, label_studio, label_studio_rows, doccano,
-    doccano_spans, doccano_csv, prodigy, prodigy_choice, prodigy_spans, argilla, sheet_by_coder, marks,
-    category_columns, column_by_coder,
-)  # fmt: skip
+    maxqda,
+    maxqda_by_coder,
+    atlas_ti,
+    dedoose,
+    taguette,
+    label_studio,
+    label_studio_rows,
+    doccano,
+    doccano_spans,
+    doccano_csv,
+    prodigy,
+    prodigy_choice,
+    prodigy_spans,
+    argilla,
+    sheet_by_coder,
+    marks,
+    category_columns,
+    column_by_coder,
+)

@@ -17,10 +17,15 @@ def disputed(folder: Path, texts: list[str]) -> qual.Store:
     """Make a study whose first two coders disagree on one code of each text, in a round that is unblinded."""
     n = len(texts)
     units = pd.DataFrame(
-        {"unit_id": [f"t{at:02}" for at in range(n)], "text": texts, "document_id": "d1",
-         "case_id": [f"p{at % 7}" for at in range(n)], "position": range(n),
-         "context": '[{"role": "user", "text": "Before it."}]'}
-    )  # fmt: skip
+        {
+            "unit_id": [f"t{at:02}" for at in range(n)],
+            "text": texts,
+            "document_id": "d1",
+            "case_id": [f"p{at % 7}" for at in range(n)],
+            "position": range(n),
+            "context": '[{"role": "user", "text": "Before it."}]',
+        }
+    )
     book = qual.Codebook.read("sense7")
     store = qual.Store.create(folder, units=units, codebook=book)
     ids, codes = units["unit_id"].tolist(), [code.id for code in book.codable]
@@ -131,17 +136,26 @@ def discussing(folder: Path) -> qual.Store:
         own = {"coder": coder, "codebook": store.codebook, "round": talk}
         steps = rounds.own_codings(store.acts(), store.rounds[-1], coder=coder, codebook=store.codebook)
         if coder == coders[0]:
-            steps += [acts.apply(unit_id=ids[0], code="cognitive", start=40, end=160, **own),
-                      acts.remove(unit_id=ids[1], code="prosocial", **own)]  # fmt: skip
+            steps += [
+                acts.apply(unit_id=ids[0], code="cognitive", start=40, end=160, **own),
+                acts.remove(unit_id=ids[1], code="prosocial", **own),
+            ]
         store.append([*steps, *(acts.finish(unit_id=one, **own) for one in done)])
     asked = acts.memo(
-        unit_id=ids[0], round=talk, coder=coders[1], codebook=store.codebook,
+        unit_id=ids[0],
+        round=talk,
+        coder=coders[1],
+        codebook=store.codebook,
         text="Is putting words in my mouth a failure to understand, or is it only rude? " * 2,
-    )  # fmt: skip
+    )
     reply = acts.memo(
-        unit_id=ids[0], round=talk, coder=coders[0], codebook=store.codebook, answers=asked.memo_id,
+        unit_id=ids[0],
+        round=talk,
+        coder=coders[0],
+        codebook=store.codebook,
+        answers=asked.memo_id,
         text="It is one: the rule says that what was meant has to come back in other words.",
-    )  # fmt: skip
+    )
     store.append([asked])
     store.append([reply])
     store.append([rounds.unblind(talk, **named)])
@@ -156,8 +170,9 @@ def many_codes(folder: Path) -> qual.Store:
 
     def add(path: str, label: str, *, codable: bool = True) -> None:
         above = path[:-1] or None
-        codes.append(qual.codebook.Code(id=f"c{path}", label=label, codable=codable,
-                                        parent=above and f"c{above}"))  # fmt: skip
+        codes.append(
+            qual.codebook.Code(id=f"c{path}", label=label, codable=codable, parent=above and f"c{above}")
+        )
 
     for a in range(3):
         add(f"{a}", f"{first[a]} response quality", codable=False)
@@ -168,8 +183,14 @@ def many_codes(folder: Path) -> qual.Store:
                 for d in range(2):
                     add(f"{a}{b}{c}{d}", f"{first[2 + c + d]} {second[(b + d) % 4]} received")
     book = qual.Codebook(name="many", title="Many codes", codes=tuple(codes))
-    told = qual.corpus.read(ROOT / "data" / "explanations.csv", text="Comment", unit_id="MessageId",
-                            document_id="TaskId", case_id="PID", position="Position")  # fmt: skip
+    told = qual.corpus.read(
+        ROOT / "data" / "explanations.csv",
+        text="Comment",
+        unit_id="MessageId",
+        document_id="TaskId",
+        case_id="PID",
+        position="Position",
+    )
     store = qual.Store.create(folder, units=told.head(40), codebook=book)
     for at, unit_id in enumerate(told["unit_id"][:39]):
         for number, coder in enumerate(("anabel", "benno")):

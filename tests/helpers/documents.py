@@ -54,9 +54,15 @@ CHARACTERS = [
 def record() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Return the units, codings and decisions of the shipped example."""
     units = qual.corpus.read(
-        DATA / "explanations.csv", text="Comment", unit_id="MessageId", document_id="TaskId", case_id="PID",
-        position="Position", context="Context", ratings=["EmpathyOverall"],
-    )  # fmt: skip
+        DATA / "explanations.csv",
+        text="Comment",
+        unit_id="MessageId",
+        document_id="TaskId",
+        case_id="PID",
+        position="Position",
+        context="Context",
+        ratings=["EmpathyOverall"],
+    )
     lines = (DATA / "example_acts.jsonl").read_text(encoding="utf-8").splitlines()
     folded = qual.acts.fold([qual.acts.Act(**json.loads(line)) for line in lines])
     return units, folded.codings, qual.codings.decisions(folded.codings, folded.coverage, SENSE7)
@@ -71,9 +77,15 @@ def of_conversations() -> tuple[Table, Table]:
         for code in SENSE7.ids
     )
     found = qual.links.disruption(
-        units, rating="EmpathyOverall", document_id="document_id", position="turn", cluster="case_id",
-        decisions=decisions, source="ana", n_boot=50,
-    )  # fmt: skip
+        units,
+        rating="EmpathyOverall",
+        document_id="document_id",
+        position="turn",
+        cluster="case_id",
+        decisions=decisions,
+        source="ana",
+        n_boot=50,
+    )
     shares = qual.links.variance_shares(
         units, rating="EmpathyOverall", levels=["case_id", "document_id"], n_boot=50
     )
@@ -85,8 +97,11 @@ def of_predictions(units: pd.DataFrame) -> Table:
     predicted = qual.ratings.cross_validate(
         units,
         {"linear regression on embeddings": lambda train, test: np.arange(len(test)) % 5 + 1.0},
-        rating="EmpathyOverall", cluster="case_id", folds=5, seed=7,
-    )  # fmt: skip
+        rating="EmpathyOverall",
+        cluster="case_id",
+        folds=5,
+        seed=7,
+    )
     return qual.report.tables.rating(qual.ratings.compare(predicted, n_boot=50, seed=7), rating="empathy")
 
 
@@ -110,9 +125,13 @@ def of_the_coding(decisions: pd.DataFrame, units: pd.DataFrame) -> dict[str, Tab
         SENSE7, codes=tuple(replace(code, label=f"{code.label} (revised)") for code in SENSE7.codes)
     )
     step = qual.codebook.Revision(
-        coder="lead", at="2026-02-03T14:05:00Z", base=SENSE7.fingerprint, codebook=changed.fingerprint,
-        changes=qual.codebook.changes(SENSE7, changed), why="Coders mixed them up 👍 היה",
-    )  # fmt: skip
+        coder="lead",
+        at="2026-02-03T14:05:00Z",
+        base=SENSE7.fingerprint,
+        codebook=changed.fingerprint,
+        changes=qual.codebook.changes(SENSE7, changed),
+        why="Coders mixed them up 👍 היה",
+    )
     talked = decisions.head(200).assign(applied=True)
     model = decisions[decisions["coder"] == "ana"].assign(coder="gpt")
     with_model = pd.concat([decisions, model], ignore_index=True)

@@ -8,12 +8,63 @@ from sense7_qual._messages import UNPRINTABLE
 from sense7_qual.codebook import ORIGINS, UNSTATED, Code, Codebook, Facet, FacetValue
 
 AWKWARD = [
-    "no", "yes", "true", "null", "~", "007", "1e5", "0x1F", "12:30:45", "2026-01-02", ": ", "#", "a: b",
-    "a #b", "- x", "[x", "{x", "* x", "& x", "! x", "| x", "> x", "% x", "@x", "`x", '"x', "'x'", "? x",
-    "<<", "=", "---", "...", "🙂", "👩\u200d👧", "🇵🇹", "e\u0301", "עברית", " padded ", "a\nb", "a\n\nb\n",
-    "\n", "a\r\nb", "a\rb", "\t", "\u2028", "a\u2029b", "\x85", "a \x85 b", "\x00", "\ufeff", "\x1b",
-    "x" * 200, "word " * 60, "\xad", "\U0010ffff", "\uffff",
-]  # fmt: skip
+    "no",
+    "yes",
+    "true",
+    "null",
+    "~",
+    "007",
+    "1e5",
+    "0x1F",
+    "12:30:45",
+    "2026-01-02",
+    ": ",
+    "#",
+    "a: b",
+    "a #b",
+    "- x",
+    "[x",
+    "{x",
+    "* x",
+    "& x",
+    "! x",
+    "| x",
+    "> x",
+    "% x",
+    "@x",
+    "`x",
+    '"x',
+    "'x'",
+    "? x",
+    "<<",
+    "=",
+    "---",
+    "...",
+    "🙂",
+    "👩\u200d👧",
+    "🇵🇹",
+    "e\u0301",
+    "עברית",
+    " padded ",
+    "a\nb",
+    "a\n\nb\n",
+    "\n",
+    "a\r\nb",
+    "a\rb",
+    "\t",
+    "\u2028",
+    "a\u2029b",
+    "\x85",
+    "a \x85 b",
+    "\x00",
+    "\ufeff",
+    "\x1b",
+    "x" * 200,
+    "word " * 60,
+    "\xad",
+    "\U0010ffff",
+    "\uffff",
+]
 texts = st.one_of(st.sampled_from(AWKWARD), st.text(st.characters(exclude_categories=["Cs"]), max_size=80))
 names = texts.filter(lambda text: not UNPRINTABLE.search(text))
 named = names.filter(lambda text: text.strip())
@@ -46,7 +97,7 @@ def codebooks(draw: st.DrawFn) -> Codebook:
             codable=draw(st.booleans()),
         )
         for number, code_id in enumerate(ids)
-    )  # fmt: skip
+    )
     facets = draw(drawn_facets([code.id for code in codes if code.codable]))
     own = {name: draw(names) for name in ("title", "version")}
     own |= {name: draw(texts) for name in ("description", "source", "licence")}

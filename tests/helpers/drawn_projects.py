@@ -145,8 +145,9 @@ class _Maker:
         self.values(source)
 
     def sources(self, at: Element) -> None:
-        for kind in self.draw(st.lists(st.sampled_from(["Text", "Text", "Picture", "PDF", "Audio", "Video"]),
-                                       max_size=4)):  # fmt: skip
+        for kind in self.draw(
+            st.lists(st.sampled_from(["Text", "Text", "Picture", "PDF", "Audio", "Video"]), max_size=4)
+        ):
             if kind == "Text":
                 self.text(at, "TextSource")
             else:

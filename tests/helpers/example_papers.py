@@ -25,9 +25,15 @@ PLAN = AnalysisPlan(
 def shipped(path: Path, name: str = "explanations") -> Store:
     """Make a store of a shipped study: "explanations" or "follow_up"."""
     units = corpus.read(
-        ROOT / "data" / f"{name}.csv", text="Comment", unit_id="MessageId", document_id="TaskId",
-        case_id="PID", position="Position", context="Context", ratings=["EmpathyOverall"],
-    )  # fmt: skip
+        ROOT / "data" / f"{name}.csv",
+        text="Comment",
+        unit_id="MessageId",
+        document_id="TaskId",
+        case_id="PID",
+        position="Position",
+        context="Context",
+        ratings=["EmpathyOverall"],
+    )
     store = Store.create(path, units=units, codebook=Codebook.read("sense7"))
     file = {"explanations": "example_acts.jsonl", "follow_up": "follow_up_acts.jsonl"}[name]
     every = [acts.Act(**json.loads(line)) for line in (ROOT / "data" / file).read_text("utf-8").splitlines()]
@@ -42,9 +48,16 @@ def settled(path: Path) -> Store:
 
     store = shipped(path)
     queue = adjudication.queue(store.decisions(settled_by="nothing"), rulings=store.rulings())
-    store.append([
-        acts.rule(unit_id=row.unit_id, code=row.code, applied=place % 2 == 0, coder="lead",
-                  codebook=store.codebook)
-        for place, row in enumerate(queue[queue["settled"].isna()].itertuples())
-    ])  # fmt: skip
+    store.append(
+        [
+            acts.rule(
+                unit_id=row.unit_id,
+                code=row.code,
+                applied=place % 2 == 0,
+                coder="lead",
+                codebook=store.codebook,
+            )
+            for place, row in enumerate(queue[queue["settled"].isna()].itertuples())
+        ]
+    )
     return store

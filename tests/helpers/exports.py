@@ -247,19 +247,33 @@ def prodigy(answers: Answers) -> list[dict[str, Any]]:
 def argilla(answers: Answers) -> list[dict[str, Any]]:
     return [
         {
-            "id": str(n), "status": "completed", "text": text, "stars": stars, "tone.responses": ["warm"],
-            "tone.responses.users": ["u1"], "tone.responses.status": ["submitted"], "tone.suggestion": "cold",
+            "id": str(n),
+            "status": "completed",
+            "text": text,
+            "stars": stars,
+            "tone.responses": ["warm"],
+            "tone.responses.users": ["u1"],
+            "tone.responses.status": ["submitted"],
+            "tone.suggestion": "cold",
         }
         for n, (stars, text) in enumerate(answers)
-    ]  # fmt: skip
+    ]
 
 
 ROWS = {
-    "limesurvey": limesurvey, "microsoft forms": microsoft_forms, "prolific": prolific, "mturk": mturk,
-    "maxqda segments": maxqda, "atlas.ti quotations": atlas_ti, "dedoose excerpts": dedoose,
-    "taguette highlights": taguette, "taguette codebook": taguette_codebook, "table of codes": table_of_codes,
-    "label studio rows": label_studio_rows, "redcap": redcap,
-}  # fmt: skip
+    "limesurvey": limesurvey,
+    "microsoft forms": microsoft_forms,
+    "prolific": prolific,
+    "mturk": mturk,
+    "maxqda segments": maxqda,
+    "atlas.ti quotations": atlas_ti,
+    "dedoose excerpts": dedoose,
+    "taguette highlights": taguette,
+    "taguette codebook": taguette_codebook,
+    "table of codes": table_of_codes,
+    "label studio rows": label_studio_rows,
+    "redcap": redcap,
+}
 """By kind the maker of the rows of its file."""
 OBJECTS = {"label studio": label_studio, "labelled texts": doccano, "prodigy": prodigy, "argilla": argilla}
 """By kind the maker of the objects of its JSON file."""

@@ -79,8 +79,11 @@ def attack(first: int, count: int) -> Outcome:
         code = f"from tests.helpers.hostile import work; work({at}, {first + count - at})"
         with subprocess.Popen(
             [sys.executable, "-W", "ignore", "-c", code],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
-        ) as child:  # fmt: skip
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+        ) as child:
             assert child.stdout is not None
             assert child.stderr is not None
             for line in child.stdout:

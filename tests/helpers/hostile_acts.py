@@ -68,21 +68,39 @@ SCRIPTS = [
     "PRAGMA writable_schema=ON; UPDATE sqlite_master SET name = 'ACTS', tbl_name = 'acts' WHERE name = 'acts'",
     "PRAGMA writable_schema=ON; UPDATE sqlite_master SET type = 'view' WHERE name = 'texts'",
     "PRAGMA writable_schema=ON; DELETE FROM sqlite_master WHERE type = 'index'",
-    "PRAGMA journal_mode = WAL", "PRAGMA user_version = 4294967295", "PRAGMA auto_vacuum = 1; VACUUM", "PRAGMA page_size = 512; VACUUM",
-    "PRAGMA page_size = 65536; VACUUM", "PRAGMA application_id = -1", "VACUUM; PRAGMA encoding = 'UTF-16'",
-    "DROP TABLE acts; CREATE TABLE acts (seq)", "DROP TABLE texts; CREATE TABLE texts (text_hash, salt, text) STRICT",
-    "UPDATE texts SET text = zeroblob(200000000)", "UPDATE texts SET text = CAST(zeroblob(200000000) AS TEXT)", "UPDATE texts SET salt = 1.5",
-    "UPDATE acts SET kind = CAST(zeroblob(100000000) AS TEXT) WHERE seq = 1", "UPDATE acts SET hash = zeroblob(9)",
-    "UPDATE acts SET previous = hash", "UPDATE acts SET branch = 'x', clock = '9/9'", "UPDATE acts SET branch = hash, clock = 'x/-1/99999999999999999999'",
-    "UPDATE meta SET value = CAST(zeroblob(300000000) AS TEXT)", "UPDATE meta SET value = '9999' WHERE name = 'schema'", "UPDATE meta SET value = 1.5",
-    "UPDATE meta SET value = '1' WHERE name = 'schema'", "UPDATE meta SET value = '2' WHERE name = 'schema'", "DELETE FROM meta", "UPDATE acts SET seq = seq + 4611686018427387904",
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA user_version = 4294967295",
+    "PRAGMA auto_vacuum = 1; VACUUM",
+    "PRAGMA page_size = 512; VACUUM",
+    "PRAGMA page_size = 65536; VACUUM",
+    "PRAGMA application_id = -1",
+    "VACUUM; PRAGMA encoding = 'UTF-16'",
+    "DROP TABLE acts; CREATE TABLE acts (seq)",
+    "DROP TABLE texts; CREATE TABLE texts (text_hash, salt, text) STRICT",
+    "UPDATE texts SET text = zeroblob(200000000)",
+    "UPDATE texts SET text = CAST(zeroblob(200000000) AS TEXT)",
+    "UPDATE texts SET salt = 1.5",
+    "UPDATE acts SET kind = CAST(zeroblob(100000000) AS TEXT) WHERE seq = 1",
+    "UPDATE acts SET hash = zeroblob(9)",
+    "UPDATE acts SET previous = hash",
+    "UPDATE acts SET branch = 'x', clock = '9/9'",
+    "UPDATE acts SET branch = hash, clock = 'x/-1/99999999999999999999'",
+    "UPDATE meta SET value = CAST(zeroblob(300000000) AS TEXT)",
+    "UPDATE meta SET value = '9999' WHERE name = 'schema'",
+    "UPDATE meta SET value = 1.5",
+    "UPDATE meta SET value = '1' WHERE name = 'schema'",
+    "UPDATE meta SET value = '2' WHERE name = 'schema'",
+    "DELETE FROM meta",
+    "UPDATE acts SET seq = seq + 4611686018427387904",
     "INSERT INTO meta SELECT hex(randomblob(9)), zeroblob(99) FROM (" + ENDLESS + " i FROM n LIMIT 100000)",
     "INSERT INTO texts SELECT hex(randomblob(16)), NULL, NULL FROM (" + ENDLESS + " i FROM n LIMIT 200000)",
-    "INSERT INTO texts SELECT hex(randomblob(16)), 'x', hex(zeroblob(5000)) FROM (" + ENDLESS + " i FROM n LIMIT 2000)",
+    "INSERT INTO texts SELECT hex(randomblob(16)), 'x', hex(zeroblob(5000)) FROM ("
+    + ENDLESS
+    + " i FROM n LIMIT 2000)",
     "".join(f"CREATE TABLE t{number} (a);" for number in range(400)),
     "CREATE TABLE wide (" + ",".join(f"c{number}" for number in range(1_900)) + ")",
     "ANALYZE; INSERT INTO sqlite_stat1 VALUES ('acts', NULL, '" + "9 " * 9_000 + "')",
-]  # fmt: skip
+]
 
 
 def repaged(r: random.Random, packed: bytes) -> bytes:
@@ -128,11 +146,26 @@ def journal(r: random.Random, path: Path) -> None:
 
 THEMES = {
     "assignments": {"coarse": [0], "similarity": [0.5], "sub": [0], "theme": [0], "unit_id": ["m1"]},
-    "base": "", "parameters": {"seed": 0},
-    "granularities": {name: [] for name in ("granularity", "n_themes", "largest", "n_resamples", "ari", "ari_low", "ari_high", "ari_chance", "beyond_chance", "chosen")},
+    "base": "",
+    "parameters": {"seed": 0},
+    "granularities": {
+        name: []
+        for name in (
+            "granularity",
+            "n_themes",
+            "largest",
+            "n_resamples",
+            "ari",
+            "ari_low",
+            "ari_high",
+            "ari_chance",
+            "beyond_chance",
+            "chosen",
+        )
+    },
     "hierarchy": {"group": [0], "level": ["theme"], "stability": [0.9]},
     "summary": {"dissolved": [0.1], "recovered": [0.7], "stability": [0.9], "theme": [0]},
-}  # fmt: skip
+}
 
 
 def pool(coder: str) -> list[acts.Act]:
@@ -143,20 +176,69 @@ def pool(coder: str) -> list[acts.Act]:
     opening = rounds.open_round("one", units=["m1"], coders=[coder, "cyd"], **named)
     plan = Assignment(units={coder: ("m1",)}, coders=(coder,), overlap=0.5, seed=1).to_text()
     return [
-        done, memo, opening, acts.remove(unit_id="m1", code="interest", start=0, end=2, **named), acts.finish(unit_id="m1", **named),
-        acts.reopen(unit_id="m1", **named), acts.undo(done, codebook=CODEBOOK), acts.redo(done, codebook=CODEBOOK),
-        acts.rule(unit_id="m2", code="care", applied=True, **named), rounds.unblind("one", coder=coder, codebook=CODEBOOK),
+        done,
+        memo,
+        opening,
+        acts.remove(unit_id="m1", code="interest", start=0, end=2, **named),
+        acts.finish(unit_id="m1", **named),
+        acts.reopen(unit_id="m1", **named),
+        acts.undo(done, codebook=CODEBOOK),
+        acts.redo(done, codebook=CODEBOOK),
+        acts.rule(unit_id="m2", code="care", applied=True, **named),
+        rounds.unblind("one", coder=coder, codebook=CODEBOOK),
         replace(opening, kind="assign", round=None, act_id=number_id(2), text=plan),
-        acts.propose(label="Hope", definition="Looks forward.", unit_id="m1", start=0, end=2, round="one", **named),
-        acts.contents.show_suggestions(model="words", suggestions=[acts.contents.Suggestion(code="interest", start=0, end=2)], unit_id="m1", round="one", **named),
+        acts.propose(
+            label="Hope", definition="Looks forward.", unit_id="m1", start=0, end=2, round="one", **named
+        ),
+        acts.contents.show_suggestions(
+            model="words",
+            suggestions=[acts.contents.Suggestion(code="interest", start=0, end=2)],
+            unit_id="m1",
+            round="one",
+            **named,
+        ),
         acts.contents.reject_suggestion(code="interest", unit_id="m1", round="one", **named),
-        acts.quote(code="interest", unit_id="m1", start=0, end=2, state="approved", paraphrase="In other words.", **named),
-        replace(opening, kind="set_options", round=None, act_id=number_id(3), text=json.dumps({"new_codes": "add", "rating": "shown"})),
-        replace(opening, kind="record_themes", round=None, act_id=number_id(4), text=json.dumps(THEMES, sort_keys=True)),
-        replace(opening, kind="edit_theme", round=None, act_id=number_id(5), text='{"name":"Hope","run":"' + number_id(4) + '","theme":0}'),
-        acts.preregister(acts.contents.AnalysisPlan(question="Why?", coders=(coder,)), act_id=number_id(6), **named),
-        replace(opening, kind="revise", round=None, act_id=number_id(1), text=json.dumps({"base": CODEBOOK.fingerprint, "why": "so", "changes": []})),
-    ]  # fmt: skip
+        acts.quote(
+            code="interest",
+            unit_id="m1",
+            start=0,
+            end=2,
+            state="approved",
+            paraphrase="In other words.",
+            **named,
+        ),
+        replace(
+            opening,
+            kind="set_options",
+            round=None,
+            act_id=number_id(3),
+            text=json.dumps({"new_codes": "add", "rating": "shown"}),
+        ),
+        replace(
+            opening,
+            kind="record_themes",
+            round=None,
+            act_id=number_id(4),
+            text=json.dumps(THEMES, sort_keys=True),
+        ),
+        replace(
+            opening,
+            kind="edit_theme",
+            round=None,
+            act_id=number_id(5),
+            text='{"name":"Hope","run":"' + number_id(4) + '","theme":0}',
+        ),
+        acts.preregister(
+            acts.contents.AnalysisPlan(question="Why?", coders=(coder,)), act_id=number_id(6), **named
+        ),
+        replace(
+            opening,
+            kind="revise",
+            round=None,
+            act_id=number_id(1),
+            text=json.dumps({"base": CODEBOOK.fingerprint, "why": "so", "changes": []}),
+        ),
+    ]
 
 
 def number_id(number: int) -> str:

@@ -90,9 +90,12 @@ def units(r: random.Random, scratch: Path) -> bytes:
     place = pa.array(np.zeros(n, dtype=np.int32))
     texts = pa.DictionaryArray.from_arrays(place, pa.array([text]))
     names: dict[str, Any] = {
-        "unit_id": [f"m{i}" for i in range(n)], "text": texts, "document_id": pa.nulls(n, pa.string()), "case_id": pa.nulls(n, pa.string()),
+        "unit_id": [f"m{i}" for i in range(n)],
+        "text": texts,
+        "document_id": pa.nulls(n, pa.string()),
+        "case_id": pa.nulls(n, pa.string()),
         "position": pa.nulls(n, pa.int64()),
-    }  # fmt: skip
+    }
     for number in range(r.choice([0, 0, 3, 40])):
         names[f"v{number}"] = r.choice([texts, pa.nulls(n), pa.array(np.zeros(n)), pa.array([True] * n)])
     if r.random() < 0.3:
@@ -260,12 +263,38 @@ def put_beside(r: random.Random, path: Path) -> None:
     """Put something into the study that is no part of it."""
     name = r.choice(
         [
-            *("acts/.x.icloud", "acts/ana.sqlite-journal", "acts/ana.sqlite-wal", "acts/cleo (1).sqlite", "acts/dora.sqlite", "acts/con.sqlite", "acts/\udcff.sqlite"),
-            *("acts/a\nb.sqlite", "acts/ANA.sqlite", "acts/" + "n" * 240 + ".sqlite", "study (1).json", "units.parquet~", "x.sqlite", ".ana.sqlite.icloud"),
-            *("withdrawn/00000000-0000-4000-8000-000000000000.json", "copies/00000000-0000-4000-8000-000000000000.json", f"codebooks/{'0' * 32}.yaml"),
-            *(".00000000-0000-4000-8000-000000000000.new", "acts/.00000000-0000-4000-8000-000000000000.new", "many", "deep", "journal"),
+            *(
+                "acts/.x.icloud",
+                "acts/ana.sqlite-journal",
+                "acts/ana.sqlite-wal",
+                "acts/cleo (1).sqlite",
+                "acts/dora.sqlite",
+                "acts/con.sqlite",
+                "acts/\udcff.sqlite",
+            ),
+            *(
+                "acts/a\nb.sqlite",
+                "acts/ANA.sqlite",
+                "acts/" + "n" * 240 + ".sqlite",
+                "study (1).json",
+                "units.parquet~",
+                "x.sqlite",
+                ".ana.sqlite.icloud",
+            ),
+            *(
+                "withdrawn/00000000-0000-4000-8000-000000000000.json",
+                "copies/00000000-0000-4000-8000-000000000000.json",
+                f"codebooks/{'0' * 32}.yaml",
+            ),
+            *(
+                ".00000000-0000-4000-8000-000000000000.new",
+                "acts/.00000000-0000-4000-8000-000000000000.new",
+                "many",
+                "deep",
+                "journal",
+            ),
         ]
-    )  # fmt: skip
+    )
     if name == "many":
         for number in range(3_000):
             (path / r.choice(["withdrawn", "copies"])).mkdir(exist_ok=True)
@@ -387,10 +416,17 @@ def cache(r: random.Random, _: Study, folder: Path) -> Path:
 VECTORS = [
     f"DROP TABLE vectors; CREATE VIEW vectors AS {ENDLESS} i AS digest, i AS vector FROM n",
     f"DROP TABLE vectors; CREATE VIEW vectors AS {ENDLESS} x'00' AS digest, zeroblob(900000000) AS vector FROM n",
-    "UPDATE vectors SET vector = zeroblob(7)", "UPDATE vectors SET vector = 'abcd'", "UPDATE vectors SET vector = 1.5", "UPDATE vectors SET vector = zeroblob(0)",
-    "UPDATE vectors SET vector = zeroblob(900000000)", "DROP TABLE vectors; CREATE TABLE vectors (x)", "UPDATE vectors SET vector = x'0000c07f0000807f0000c0ff'",
-    "CREATE TRIGGER t BEFORE INSERT ON vectors BEGIN SELECT hex(zeroblob(400000000)); END", "PRAGMA journal_mode = WAL", "ALTER TABLE vectors ADD COLUMN x AS (hex(zeroblob(400000000)))",
-]  # fmt: skip
+    "UPDATE vectors SET vector = zeroblob(7)",
+    "UPDATE vectors SET vector = 'abcd'",
+    "UPDATE vectors SET vector = 1.5",
+    "UPDATE vectors SET vector = zeroblob(0)",
+    "UPDATE vectors SET vector = zeroblob(900000000)",
+    "DROP TABLE vectors; CREATE TABLE vectors (x)",
+    "UPDATE vectors SET vector = x'0000c07f0000807f0000c0ff'",
+    "CREATE TRIGGER t BEFORE INSERT ON vectors BEGIN SELECT hex(zeroblob(400000000)); END",
+    "PRAGMA journal_mode = WAL",
+    "ALTER TABLE vectors ADD COLUMN x AS (hex(zeroblob(400000000)))",
+]
 
 
 def place(r: random.Random, _: Study, folder: Path) -> Path:

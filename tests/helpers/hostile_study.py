@@ -35,12 +35,18 @@ def book() -> Codebook:
     names = [" ".join(one.split())[:190] for one in shares(N_CODES, LINES)]
     codes = tuple(
         Code(
-            id=f"c{i}", label=names[i], definition=parts[i][0], source=parts[i][1], rules_source=parts[i][2],
-            use_when=tuple(TYPED[i::N_CODES]), avoid_when=tuple(TYPED[i::N_CODES]),
-            examples=tuple(TYPED[i::N_CODES]), counter_examples=tuple(TYPED[i::N_CODES]),
+            id=f"c{i}",
+            label=names[i],
+            definition=parts[i][0],
+            source=parts[i][1],
+            rules_source=parts[i][2],
+            use_when=tuple(TYPED[i::N_CODES]),
+            avoid_when=tuple(TYPED[i::N_CODES]),
+            examples=tuple(TYPED[i::N_CODES]),
+            counter_examples=tuple(TYPED[i::N_CODES]),
         )
         for i in range(N_CODES)
-    )  # fmt: skip
+    )
     return Codebook(name="hostile", title=EVERYTHING, description=EVERYTHING, source=EVERYTHING, codes=codes)
 
 
@@ -50,13 +56,16 @@ def units() -> pd.DataFrame:
     names = [" ".join(one.split()) for one in LINES]
     return pd.DataFrame(
         {
-            "unit_id": [f"{i} {names[i % len(names)]}" for i in range(n)], "text": STRINGS,
+            "unit_id": [f"{i} {names[i % len(names)]}" for i in range(n)],
+            "text": STRINGS,
             "document_id": [f"{i} {names[i % len(names)]}" for i in range(n)],
-            "case_id": [names[i % 40] for i in range(n)], "position": range(n),
+            "case_id": [names[i % 40] for i in range(n)],
+            "position": range(n),
             '=1+1"</b>\\input{x}': [names[i % 12] for i in range(n)],
-            "rating <b> & _%": [i % 5 + 1 for i in range(n)], "said": STRINGS,
+            "rating <b> & _%": [i % 5 + 1 for i in range(n)],
+            "said": STRINGS,
         }
-    )  # fmt: skip
+    )
 
 
 def hostile_study(path: Path) -> Store:
@@ -64,9 +73,12 @@ def hostile_study(path: Path) -> Store:
     table, codes = units(), book()
     store = Store.create(path, units=table, codebook=codes)
     plan = AnalysisPlan(
-        question=EVERYTHING, hypotheses=tuple(TYPED), answers=dict.fromkeys(ANSWERS, EVERYTHING), n_boot=2,
+        question=EVERYTHING,
+        hypotheses=tuple(TYPED),
+        answers=dict.fromkeys(ANSWERS, EVERYTHING),
+        n_boot=2,
         rating="rating <b> & _%",
-    )  # fmt: skip
+    )
     store.preregister(plan, coder="lead")
     ids, named = table["unit_id"].tolist(), {"coder": "lead", "codebook": codes}
     name = "=1+1 \\x <b>{0} שלום"
@@ -77,9 +89,11 @@ def hostile_study(path: Path) -> Store:
     decided = store.decisions().pivot_table(index=["unit_id", "code"], columns="coder", values="applied")
     differ = decided[decided["ana"] != decided["ben"]].index[:40]
     store.append(
-        [acts.rule(unit_id=unit, code=code, applied=True, reason="slip", note=note, **named)
-         for note, (unit, code) in zip(STRINGS, differ, strict=False)]
-    )  # fmt: skip
+        [
+            acts.rule(unit_id=unit, code=code, applied=True, reason="slip", note=note, **named)
+            for note, (unit, code) in zip(STRINGS, differ, strict=False)
+        ]
+    )
     changed = replace(codes, codes=(*codes.codes[:-1], replace(codes.codes[-1], label="= new <i>")))
     store.revise(changed, why=EVERYTHING, coder="lead")
     return store

@@ -1,6 +1,5 @@
 """Tables and codebooks from somebody who wants to do harm, each made from its seed."""
 
-# ruff: noqa: E501  (lists of values: one kind a line)
 from __future__ import annotations
 
 import io
@@ -25,9 +24,15 @@ from tests.helpers.written_files import write_table
 
 HEADER = ["id", "said", "stars", "who", "pos", "ctx", "doc"]
 ROLES: dict[str, Any] = {
-    "text": "said", "unit_id": "id", "case_id": "who", "position": "pos", "context": "ctx",
-    "document_id": "doc", "ratings": ["stars"], "empty": "skip",
-}  # fmt: skip
+    "text": "said",
+    "unit_id": "id",
+    "case_id": "who",
+    "position": "pos",
+    "context": "ctx",
+    "document_id": "doc",
+    "ratings": ["stars"],
+    "empty": "skip",
+}
 TURNS = '[{"role": "user", "text": "so"}, {"role": "it", "content": "hm"}]'
 
 
@@ -43,17 +48,84 @@ def words(r: random.Random) -> str:
     n = r.choice([1, 70, 5_000, 300_000, 1_000_001])
     return r.choice(
         [
-            *("", " ", "\t\n", "\u202e\u2066rtl\u2069", "👩‍👩‍👧" * (n // 8), "a\u0301" * (n // 2), "=1+1", "\x1b[2J\x07"),
-            *("\x00", "\x85\u2028\u2029", "\r", "\ufeff\ufeff", "\ufffe", "\U0010ffff", "x" * n, " " * n, "\n" * n),
-            *("9" * n, "-" + "9" * n, "0." + "0" * n + "1", "1e400", "-1e999999999", "1e-999999999", "NaN", "inf"),
-            *("٣", "１", "1_000", "0x10", "1.23457E+18", "²", "+", "-", ".", "1" * 4_300 + ".0", str(2**63), str(-(2**63) - 1)),
-            *("[" * n, "{" * n, '{"a":' * n, "[" + "1," * n + "1]", "[" + "9" * n + "]", '[{"role":' * n, "[[]]", "[1]", "[null]"),
-            *('[{"role": "a", "text": "\\ud800"}]', '[{"role": "a", "text": "\\u0000"}]', '[{"role": 1, "text": "a"}]'),
-            *('[{"role": "a", "text": "' + "x" * n + '"}]', "[" + '{"role":"a","text":"b"},' * (n // 50) + "{}]"),
-            *('"' * n, "''" * n, ",\t;" * (n // 3), "\\" * n, "<a>" * (n // 3), "&amp;" * (n // 5), "_x0000_", "_x000D_" * (n // 7)),
+            *(
+                "",
+                " ",
+                "\t\n",
+                "\u202e\u2066rtl\u2069",
+                "👩‍👩‍👧" * (n // 8),
+                "a\u0301" * (n // 2),
+                "=1+1",
+                "\x1b[2J\x07",
+            ),
+            *(
+                "\x00",
+                "\x85\u2028\u2029",
+                "\r",
+                "\ufeff\ufeff",
+                "\ufffe",
+                "\U0010ffff",
+                "x" * n,
+                " " * n,
+                "\n" * n,
+            ),
+            *(
+                "9" * n,
+                "-" + "9" * n,
+                "0." + "0" * n + "1",
+                "1e400",
+                "-1e999999999",
+                "1e-999999999",
+                "NaN",
+                "inf",
+            ),
+            *(
+                "٣",
+                "１",
+                "1_000",
+                "0x10",
+                "1.23457E+18",
+                "²",
+                "+",
+                "-",
+                ".",
+                "1" * 4_300 + ".0",
+                str(2**63),
+                str(-(2**63) - 1),
+            ),
+            *(
+                "[" * n,
+                "{" * n,
+                '{"a":' * n,
+                "[" + "1," * n + "1]",
+                "[" + "9" * n + "]",
+                '[{"role":' * n,
+                "[[]]",
+                "[1]",
+                "[null]",
+            ),
+            *(
+                '[{"role": "a", "text": "\\ud800"}]',
+                '[{"role": "a", "text": "\\u0000"}]',
+                '[{"role": 1, "text": "a"}]',
+            ),
+            *(
+                '[{"role": "a", "text": "' + "x" * n + '"}]',
+                "[" + '{"role":"a","text":"b"},' * (n // 50) + "{}]",
+            ),
+            *(
+                '"' * n,
+                "''" * n,
+                ",\t;" * (n // 3),
+                "\\" * n,
+                "<a>" * (n // 3),
+                "&amp;" * (n // 5),
+                "_x0000_",
+                "_x000D_" * (n // 7),
+            ),
             *("É" + "\u0327" * n, "ß" * n, "\u3000" * n, "ﷺ" * n, "__proto__", "None", "NA", "#N/A", "TRUE"),
         ]
-    )  # fmt: skip
+    )
 
 
 def hostile_rows(r: random.Random) -> tuple[list[str], list[list[str]]]:
@@ -104,7 +176,7 @@ def respelt(r: random.Random, path: Path) -> bytes:
     mark = r.choice(
         [b"", b"", b"\xef\xbb\xbf" * 3, b"\xff\xfe", b"\xff\xfe\0\0", b"\0\0\xfe\xff", b"+/v8", b"\xfe\xff"]
     )
-    return mark + text.encode(codec, "replace")  # fmt: skip
+    return mark + text.encode(codec, "replace")
 
 
 def flooded(r: random.Random, path: Path) -> bytes:
@@ -113,12 +185,43 @@ def flooded(r: random.Random, path: Path) -> bytes:
     n = r.choice([2, 1_000, 100_000, 1_000_000])
     piece = r.choice(
         [
-            *(b",", b"\n", b"\r", b"\r\n", b'"', b'""', b'","', b"\0", b"\xff", b"\xed\xa0\x80", b"\xc0\x80", b"a,", b"\t", b"x\n"),
-            *(b"\xef\xbb\xbf", b"\xe2\x80\xa8", b"\x1a", b"{}\n", b"[]\n", b"null\n", b'{"a":1}\n', b"\xfc\xe9 und \n", b"\x81\x40"),
-            *(b'{"id":"x","said":"y","\\u0000":1}\n', b'{"a":1,"a":2}\n', b'{"id":1e999999999}\n', b'{"id":NaN}\n', b'"\\ud800",'),
+            *(
+                b",",
+                b"\n",
+                b"\r",
+                b"\r\n",
+                b'"',
+                b'""',
+                b'","',
+                b"\0",
+                b"\xff",
+                b"\xed\xa0\x80",
+                b"\xc0\x80",
+                b"a,",
+                b"\t",
+                b"x\n",
+            ),
+            *(
+                b"\xef\xbb\xbf",
+                b"\xe2\x80\xa8",
+                b"\x1a",
+                b"{}\n",
+                b"[]\n",
+                b"null\n",
+                b'{"a":1}\n',
+                b"\xfc\xe9 und \n",
+                b"\x81\x40",
+            ),
+            *(
+                b'{"id":"x","said":"y","\\u0000":1}\n',
+                b'{"a":1,"a":2}\n',
+                b'{"id":1e999999999}\n',
+                b'{"id":NaN}\n',
+                b'"\\ud800",',
+            ),
             *(b'"a\n', b"c%d," % r.randrange(9), b"1" * 5_000 + b"\n", b"[" * 70, b'{"a":' * 70),
         ]
-    )  # fmt: skip
+    )
     flood = piece * min(n, 20_000_000 // len(piece))
     if r.random() < 0.15:
         flood = b",".join(b"c%d" % i for i in range(n))  # names
@@ -147,28 +250,68 @@ _VALUES = [
     "=1",
 ]
 _ATTRIBUTES = {
-    "r": ["A1048577", "XFE1", "A-1", "a1", "A٣", "XFD1048576", "A1:B2", "1048577", "0", "-5", "A" * 9 + "1", "", "1e9"],
+    "r": [
+        "A1048577",
+        "XFE1",
+        "A-1",
+        "a1",
+        "A٣",
+        "XFD1048576",
+        "A1:B2",
+        "1048577",
+        "0",
+        "-5",
+        "A" * 9 + "1",
+        "",
+        "1e9",
+    ],
     "t": ["s", "b", "e", "d", "n", "str", "inlineStr", "x", ""],
     "s": ["99999", "-1", "x", "1e9", "0.5"],
     "ref": ["A1:XFD1048576", "A1", "ZZZ1:A1", "", "A1:A1:A1", "A0:B0", ":", "A1:" + "B" * 9],
     "count": ["0", "-1", "4294967295", "x"],
     "sheetId": ["0", "x", "99999999999"],
     "numFmtId": ["14", "999", "-1", "x"],
-    "formatCode": ["[" * 5_000, '"' * 5_000, "d" * 30_000, "\\" * 30_001, "[$-409]" * 900, ";" * 9_000, "y" + "[h]" * 9_999],
-    "Target": ["../../../etc/passwd", "http://localhost:1/x", "worksheets/sheet1.xml", "/xl/workbook.xml", "", "\\\\x\\y", "a" * 9_999],
+    "formatCode": [
+        "[" * 5_000,
+        '"' * 5_000,
+        "d" * 30_000,
+        "\\" * 30_001,
+        "[$-409]" * 900,
+        ";" * 9_000,
+        "y" + "[h]" * 9_999,
+    ],
+    "Target": [
+        "../../../etc/passwd",
+        "http://localhost:1/x",
+        "worksheets/sheet1.xml",
+        "/xl/workbook.xml",
+        "",
+        "\\\\x\\y",
+        "a" * 9_999,
+    ],
     "Type": ["", "x", "http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings"],
     "ContentType": ["", "application/xml", "application/vnd.ms-excel.sheet.macroEnabled.main+xml"],
     "PartName": ["", "/xl/worksheets/sheet1.xml", "/../a", "/xl/sharedStrings.xml"],
     "date1904": ["1", "x"],
     "name": ["", "Sheet" * 99, "\u202e", "_xlnm.Print_Titles"],
-}  # fmt: skip
+}
 _PARTS = {
-    "xl/calcChain.xml": b"<calcChain/>", "docProps/custom.xml": b"<Properties>%s</Properties>",
-    "xl/externalLinks/externalLink1.xml": b"<externalLink/>", "xl/pivotCache/pivotCacheDefinition1.xml": b"<a/>",
-    "xl/drawings/drawing1.xml": b"<wsDr/>", "xl/media/image1.png": b"\x89PNG\r\n\x1a\n" + b"\xff" * 60,
-    "xl/vbaProject.bin": b"\0" * 99, "docProps/core.xml": b"<a/>", "xl/theme/theme1.xml": b"", "xl/comments1.xml": b"<a/>",
-    "../../../tmp/x": b"x", "/etc/x": b"x", "xl/worksheets/sheet1.xml/": b"", "XL/WORKBOOK.XML": b"<a/>", "inner.zip": b"",
-}  # fmt: skip
+    "xl/calcChain.xml": b"<calcChain/>",
+    "docProps/custom.xml": b"<Properties>%s</Properties>",
+    "xl/externalLinks/externalLink1.xml": b"<externalLink/>",
+    "xl/pivotCache/pivotCacheDefinition1.xml": b"<a/>",
+    "xl/drawings/drawing1.xml": b"<wsDr/>",
+    "xl/media/image1.png": b"\x89PNG\r\n\x1a\n" + b"\xff" * 60,
+    "xl/vbaProject.bin": b"\0" * 99,
+    "docProps/core.xml": b"<a/>",
+    "xl/theme/theme1.xml": b"",
+    "xl/comments1.xml": b"<a/>",
+    "../../../tmp/x": b"x",
+    "/etc/x": b"x",
+    "xl/worksheets/sheet1.xml/": b"",
+    "XL/WORKBOOK.XML": b"<a/>",
+    "inner.zip": b"",
+}
 
 
 def workbook(r: random.Random, _: Study, folder: Path) -> Path:
@@ -178,10 +321,25 @@ def workbook(r: random.Random, _: Study, folder: Path) -> Path:
         part = r.choice([bombs.sheet_of, bombs.strings_of])
         markup = r.choice(
             [
-                *(b"<row>", b"<c/>", b"<si/>", b"<row><c t='s'><v>0</v></c></row>", b"<si><t>a</t></si>", b"<!-- -->", b"<?a b?>"),
-                *(b"<si><rPh/></si>", b"<row r='1'/>", b"<c t='inlineStr'><is/></c>", b"<![CDATA[]]>", b"<x:y xmlns:x='z'/>", b"<a b=''/>"),
+                *(
+                    b"<row>",
+                    b"<c/>",
+                    b"<si/>",
+                    b"<row><c t='s'><v>0</v></c></row>",
+                    b"<si><t>a</t></si>",
+                    b"<!-- -->",
+                    b"<?a b?>",
+                ),
+                *(
+                    b"<si><rPh/></si>",
+                    b"<row r='1'/>",
+                    b"<c t='inlineStr'><is/></c>",
+                    b"<![CDATA[]]>",
+                    b"<x:y xmlns:x='z'/>",
+                    b"<a b=''/>",
+                ),
             ]
-        )  # fmt: skip
+        )
         parts = {
             r.choice(["sheet", "strings", "styles"]): part(markup * r.choice([1, 5_000, 600_000]) + text)
         }
@@ -250,23 +408,40 @@ def columns(r: random.Random, n: int) -> dict[str, Any]:
         return pa.array([r.choice(values) for _ in range(n)], kind)
 
     made = {
-        "said": of([words(r)[:1_000], "a", None], pa.string()), "stars": of([1.0, float("nan"), float("inf"), -0.0, 1e308], pa.float64()),
-        "pos": of([0, 2**63 - 1, -(2**63), None], pa.int64()), "when": of([0, 2**40, -(2**40)], pa.timestamp(r.choice(["s", "ms", "us", "ns"]))),
-        "zone": of([0, 2**50], pa.timestamp("ms", tz=r.choice(["UTC", "Nowhere/Land", "+99:99", "Europe/Berlin"]))), "day": of([0, 2**31 - 1], pa.date32()),
-        "time": of([0, 86_399], pa.time32("s")), "list": of([["a"], [], None, ["b"] * 99], pa.list_(pa.string())), "bytes": of([b"\xff", b""], pa.binary()),
-        "record": of([{"a": 1}, None], pa.struct([("a", pa.int8())])), "map": of([[("a", 1)], []], pa.map_(pa.string(), pa.int64())), "half": of([1.5], pa.float32()),
-        "decimal": of([decimal.Decimal("9" * 38), None], pa.decimal128(38, 0)), "flag": of([True, None], pa.bool_()), "took": of([0, 2**62], pa.duration("us")),
-        "unsigned": of([2**64 - 1], pa.uint64()), "nothing": pa.nulls(n), "long": pa.array(["y" * r.choice([1, 100_000])] * min(n, 100) + [None] * max(0, n - 100)),
-    }  # fmt: skip
+        "said": of([words(r)[:1_000], "a", None], pa.string()),
+        "stars": of([1.0, float("nan"), float("inf"), -0.0, 1e308], pa.float64()),
+        "pos": of([0, 2**63 - 1, -(2**63), None], pa.int64()),
+        "when": of([0, 2**40, -(2**40)], pa.timestamp(r.choice(["s", "ms", "us", "ns"]))),
+        "zone": of(
+            [0, 2**50], pa.timestamp("ms", tz=r.choice(["UTC", "Nowhere/Land", "+99:99", "Europe/Berlin"]))
+        ),
+        "day": of([0, 2**31 - 1], pa.date32()),
+        "time": of([0, 86_399], pa.time32("s")),
+        "list": of([["a"], [], None, ["b"] * 99], pa.list_(pa.string())),
+        "bytes": of([b"\xff", b""], pa.binary()),
+        "record": of([{"a": 1}, None], pa.struct([("a", pa.int8())])),
+        "map": of([[("a", 1)], []], pa.map_(pa.string(), pa.int64())),
+        "half": of([1.5], pa.float32()),
+        "decimal": of([decimal.Decimal("9" * 38), None], pa.decimal128(38, 0)),
+        "flag": of([True, None], pa.bool_()),
+        "took": of([0, 2**62], pa.duration("us")),
+        "unsigned": of([2**64 - 1], pa.uint64()),
+        "nothing": pa.nulls(n),
+        "long": pa.array(["y" * r.choice([1, 100_000])] * min(n, 100) + [None] * max(0, n - 100)),
+    }
     return dict(r.sample([*made.items()], r.randrange(1, 8)))
 
 
 def parquet_bytes(r: random.Random, table: Any, path: Path) -> bytes:
     how: dict[str, Any] = {
-        "compression": r.choice(_CODECS), "use_dictionary": r.random() < 0.6, "version": r.choice(["1.0", "2.4", "2.6"]),
-        "data_page_version": r.choice(["1.0", "2.0"]), "row_group_size": r.choice([1, 100, 1_000_000]) if table.num_rows < 5_000 else None,
-        "data_page_size": r.choice([100, 1 << 20, 1 << 29]), "store_schema": r.random() < 0.7,
-    }  # fmt: skip
+        "compression": r.choice(_CODECS),
+        "use_dictionary": r.random() < 0.6,
+        "version": r.choice(["1.0", "2.4", "2.6"]),
+        "data_page_version": r.choice(["1.0", "2.0"]),
+        "row_group_size": r.choice([1, 100, 1_000_000]) if table.num_rows < 5_000 else None,
+        "data_page_size": r.choice([100, 1 << 20, 1 << 29]),
+        "store_schema": r.random() < 0.7,
+    }
     try:
         pq.write_table(table, path, **how)
     except (pa.ArrowException, OSError):  # a type that only the newest version has; gigabytes
@@ -283,20 +458,73 @@ def unfolding(r: random.Random, n: int | None = None) -> Any:
     place = pa.array([0], pa.int32()).take(pa.array([0] * n, pa.int32()))
     return pa.table(
         {
-            "said": r.choice([pa.DictionaryArray.from_arrays(place, pa.array([text])), pa.nulls(n, pa.string()), pa.array([False] * n)]),
-            "id": r.choice([pa.array([str(i) for i in range(n)]), pa.nulls(n, pa.int64()), pa.array(range(n))]),
+            "said": r.choice(
+                [
+                    pa.DictionaryArray.from_arrays(place, pa.array([text])),
+                    pa.nulls(n, pa.string()),
+                    pa.array([False] * n),
+                ]
+            ),
+            "id": r.choice(
+                [pa.array([str(i) for i in range(n)]), pa.nulls(n, pa.int64()), pa.array(range(n))]
+            ),
         }
-    )  # fmt: skip
+    )
 
 
 _PANDAS: list[Any] = [
-    {"index_columns": [{"kind": "range", "name": None, "start": 0, "stop": 10**13, "step": 1}], "columns": [], "column_indexes": []},
+    {
+        "index_columns": [{"kind": "range", "name": None, "start": 0, "stop": 10**13, "step": 1}],
+        "columns": [],
+        "column_indexes": [],
+    },
     {"index_columns": ["unit_id"], "columns": [], "column_indexes": []},
-    {"index_columns": ["absent"] * 9, "columns": [{"name": "text", "field_name": "text", "pandas_type": "unicode", "numpy_type": "O" * 999, "metadata": None}], "column_indexes": []},
-    {"index_columns": [], "column_indexes": [{"name": "x", "field_name": "x", "pandas_type": "categorical", "numpy_type": "int64", "metadata": {"num_categories": 10**12}}], "columns": []},
-    {"columns": [{"name": "position", "field_name": "position", "pandas_type": "datetimetz", "numpy_type": "datetime64[ns]", "metadata": {"timezone": "../../x"}}], "index_columns": [], "column_indexes": []},
-    [], None, "x", 1e999, [[[]]] * 9, {"columns": None},
-]  # fmt: skip
+    {
+        "index_columns": ["absent"] * 9,
+        "columns": [
+            {
+                "name": "text",
+                "field_name": "text",
+                "pandas_type": "unicode",
+                "numpy_type": "O" * 999,
+                "metadata": None,
+            }
+        ],
+        "column_indexes": [],
+    },
+    {
+        "index_columns": [],
+        "column_indexes": [
+            {
+                "name": "x",
+                "field_name": "x",
+                "pandas_type": "categorical",
+                "numpy_type": "int64",
+                "metadata": {"num_categories": 10**12},
+            }
+        ],
+        "columns": [],
+    },
+    {
+        "columns": [
+            {
+                "name": "position",
+                "field_name": "position",
+                "pandas_type": "datetimetz",
+                "numpy_type": "datetime64[ns]",
+                "metadata": {"timezone": "../../x"},
+            }
+        ],
+        "index_columns": [],
+        "column_indexes": [],
+    },
+    [],
+    None,
+    "x",
+    1e999,
+    [[[]]] * 9,
+    {"columns": None},
+]
 
 
 def parquet(r: random.Random, _: Study, folder: Path) -> Path:
@@ -337,7 +565,7 @@ def miscounted(r: random.Random, packed: bytes) -> bytes:
     grown = len(changed) - len(packed) if at >= begin else 0
     if r.random() < 0.9:
         changed = changed[:-8] + (size + grown).to_bytes(4, "little", signed=False) + b"PAR1"
-    return changed  # fmt: skip
+    return changed
 
 
 def bomb(r: random.Random, _: Study, folder: Path) -> Path:

@@ -43,48 +43,118 @@ def labelled(label: str, columns: Literal[1, 2]) -> dict[str, Callable[[], figur
     slices = {"by": label, "slice": names, "place": [1, 2, 3], "n_units": 20}
     dimensions = each("dimension", source=label, own=False, **values)
     levels = {"code": "c0", "source": label, "applied": [True, True, False], "level": [4.0, 5.0, 4.0]}
-    spread = {"theme": [0, 1], "label": names[:2], "by": label, "share": [0.1, 0.3], "share_low": [0.0, 0.2],
-              "share_high": [0.2, 0.4], "overall_share": 0.2, "confidence_level": 0.95}  # fmt: skip
-    tree = pd.DataFrame({"granularity": [0.5, 1.0], "n_themes": [4, 9], "ari": [0.6, 0.7],
-                         "ari_low": [0.5, 0.6], "ari_high": [0.7, 0.8], "ari_chance": [0.3, 0.2],
-                         "chosen": [False, True]})  # fmt: skip
-    power = pd.DataFrame({"participants": [40, 80], "power": [0.5, 0.82], "standard_error": 0.01,
-                          "rank_biserial": 0.25, "odds_ratio": 2.9, "sensitivity": 1.0, "specificity": 1.0,
-                          "significance": 0.05, "n_simulations": 1000})  # fmt: skip
+    spread = {
+        "theme": [0, 1],
+        "label": names[:2],
+        "by": label,
+        "share": [0.1, 0.3],
+        "share_low": [0.0, 0.2],
+        "share_high": [0.2, 0.4],
+        "overall_share": 0.2,
+        "confidence_level": 0.95,
+    }
+    tree = pd.DataFrame(
+        {
+            "granularity": [0.5, 1.0],
+            "n_themes": [4, 9],
+            "ari": [0.6, 0.7],
+            "ari_low": [0.5, 0.6],
+            "ari_high": [0.7, 0.8],
+            "ari_chance": [0.3, 0.2],
+            "chosen": [False, True],
+        }
+    )
+    power = pd.DataFrame(
+        {
+            "participants": [40, 80],
+            "power": [0.5, 0.82],
+            "standard_error": 0.01,
+            "rank_biserial": 0.25,
+            "odds_ratio": 2.9,
+            "sensitivity": 1.0,
+            "specificity": 1.0,
+            "significance": 0.05,
+            "n_simulations": 1000,
+        }
+    )
     f, of = figures, {"codebook": book, "columns": columns}
     one_code = {"code": "c0", "confidence_level": 0.95}
     return {
         "agreement_plot": partial(f.agreement_plot, pd.DataFrame(codes | named("alpha")), **of),
         "code_dimension_matrix": partial(f.code_dimension_matrix, dimensions, **of),
-        "disruption_plot": partial(f.disruption_plot, each("contrast", cohens_d=[-0.6, 0.1, 0.2],
-                              d_low=ends["low"], d_high=ends["high"]), **of),
-        "drift_plot": partial(f.drift_plot, pd.DataFrame(one_code | slices | named("alpha")),
-                              code="c0", **of),
+        "disruption_plot": partial(
+            f.disruption_plot,
+            each("contrast", cohens_d=[-0.6, 0.1, 0.2], d_low=ends["low"], d_high=ends["high"]),
+            **of,
+        ),
+        "drift_plot": partial(
+            f.drift_plot, pd.DataFrame(one_code | slices | named("alpha")), code="c0", **of
+        ),
         "granularity_plot": partial(f.granularity_plot, tree, columns=columns),
-        "link_forest": partial(f.link_forest, each("source", **named("rank_biserial")),
-                               effect="rank_biserial", **of),
-        "link_plot": partial(f.link_plot, pd.DataFrame(codes | {"source": label} | named("rank_biserial")),
-                             source=label, **of),
-        "model_card": partial(f.model_card, pd.concat([pd.DataFrame(
-            codes | {"model": f"model-{label}", "measure": measure, "group": None, "value": [0.3, 0.9, 0.4],
-                     "low": [0.1, 0.7, np.nan], "high": [0.5, 1.0, np.nan]})
-            for measure in ("sensitivity", "prevalence_people", "prevalence_model")]), codebook=book),
-        "pairwise_plot": partial(f.pairwise_plot,
-                                 pd.DataFrame(pairs | {"code": "c0", "alpha": [0.7, 0.5, 0.2]}),
-                                 code="c0", **of),
+        "link_forest": partial(
+            f.link_forest, each("source", **named("rank_biserial")), effect="rank_biserial", **of
+        ),
+        "link_plot": partial(
+            f.link_plot, pd.DataFrame(codes | {"source": label} | named("rank_biserial")), source=label, **of
+        ),
+        "model_card": partial(
+            f.model_card,
+            pd.concat(
+                [
+                    pd.DataFrame(
+                        codes
+                        | {
+                            "model": f"model-{label}",
+                            "measure": measure,
+                            "group": None,
+                            "value": [0.3, 0.9, 0.4],
+                            "low": [0.1, 0.7, np.nan],
+                            "high": [0.5, 1.0, np.nan],
+                        }
+                    )
+                    for measure in ("sensitivity", "prevalence_people", "prevalence_model")
+                ]
+            ),
+            codebook=book,
+        ),
+        "pairwise_plot": partial(
+            f.pairwise_plot, pd.DataFrame(pairs | {"code": "c0", "alpha": [0.7, 0.5, 0.2]}), code="c0", **of
+        ),
         "power_curve": partial(f.power_curve, power, columns=columns),
         "rating_distributions": partial(
-            f.rating_distributions, pd.DataFrame(levels | {"n": 3, "share": [0.5, 0.5, 1.0]}),
-            source=label, **of),
+            f.rating_distributions,
+            pd.DataFrame(levels | {"n": 3, "share": [0.5, 0.5, 1.0]}),
+            source=label,
+            **of,
+        ),
         "specification_curve": partial(
             f.specification_curve,
-            pd.DataFrame(one_code | {"source": names, "analysis": "unadjusted", "exclusion": names[::-1],
-                         "effect": "rank_biserial", "reason": None} | values),
-            code="c0", effect="rank_biserial", **of),
+            pd.DataFrame(
+                one_code
+                | {
+                    "source": names,
+                    "analysis": "unadjusted",
+                    "exclusion": names[::-1],
+                    "effect": "rank_biserial",
+                    "reason": None,
+                }
+                | values
+            ),
+            code="c0",
+            effect="rank_biserial",
+            **of,
+        ),
         "theme_spread": partial(
-            f.theme_spread, pd.concat([pd.DataFrame(spread | {"value": name}) for name in names[:2]]),
-            columns=columns),
+            f.theme_spread,
+            pd.concat([pd.DataFrame(spread | {"value": name}) for name in names[:2]]),
+            columns=columns,
+        ),
         "unit_plot": partial(
-            f.unit_plot, pd.DataFrame({"code": "c0", "unit_id": names, "n_coders": 3, "n_applied": 1,
-                                       "cost": [0.02, 0.01, 0.004]}), code="c0", **of),
-    }  # fmt: skip
+            f.unit_plot,
+            pd.DataFrame(
+                {"code": "c0", "unit_id": names, "n_coders": 3, "n_applied": 1, "cost": [0.02, 0.01, 0.004]}
+            ),
+            code="c0",
+            **of,
+        ),
+    }

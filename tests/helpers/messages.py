@@ -28,9 +28,14 @@ SOURCES: Final = [
 
 
 _ADDED: Final = (
-    "That is sad.", "It made me angry.", "Somebody should help.", "I told my family.", "I was afraid of it.",
-    "People died.", "There was a dog.",
-)  # fmt: skip
+    "That is sad.",
+    "It made me angry.",
+    "Somebody should help.",
+    "I told my family.",
+    "I was afraid of it.",
+    "People died.",
+    "There was a dog.",
+)
 
 
 def _added(row: int, low: bool) -> str:

@@ -143,13 +143,18 @@ def held(designs: Iterable[Design], seed: int) -> Held:
             continue
         true = dict(zip(("rank_biserial", "mean_difference"), target(design), strict=True))
         known = [source for source in found if "p" in found[source]]
-        inside.append({
-            (source, name): found[source][f"{name}_low"] <= true[name] <= found[source][f"{name}_high"]
-            for source in known for name in true
-        })  # fmt: skip
+        inside.append(
+            {
+                (source, name): found[source][f"{name}_low"] <= true[name] <= found[source][f"{name}_high"]
+                for source in known
+                for name in true
+            }
+        )
         away.append({(source, name): found[source][name] - true[name] for source in known for name in true})
-        mean = [found[source]["mean_difference_high"] - found[source]["mean_difference_low"]
-                for source in ("model + human", "human")]  # fmt: skip
+        mean = [
+            found[source]["mean_difference_high"] - found[source]["mean_difference_low"]
+            for source in ("model + human", "human")
+        ]
         widths.append((found["model + human"]["width_ratio"], mean[0] / mean[1]))
     if not inside:
         return Held(0, {}, {}, {}, np.nan, np.nan)

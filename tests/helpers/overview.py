@@ -18,9 +18,14 @@ from tests.helpers.revised_codebooks import BASE
 N = 40
 SENTINEL = "Sentinel-Numbat"
 UNITS = pd.DataFrame(
-    {"unit_id": [f"m{i:02d}" for i in range(N)], "text": [f"Text {i} 👍🏽 of {SENTINEL}." for i in range(N)],
-     "document_id": "d", "case_id": [f"p{i % 12}" for i in range(N)], "position": range(N)}
-)  # fmt: skip
+    {
+        "unit_id": [f"m{i:02d}" for i in range(N)],
+        "text": [f"Text {i} 👍🏽 of {SENTINEL}." for i in range(N)],
+        "document_id": "d",
+        "case_id": [f"p{i % 12}" for i in range(N)],
+        "position": range(N),
+    }
+)
 IDS: list[str] = UNITS["unit_id"].tolist()
 
 
@@ -76,8 +81,9 @@ def coded(
     return [*(acts.apply(code=code, **named) for code in codes), acts.finish(**named)]
 
 
-def work(store: Store, coder: str, *, round: str | None = "one", seed: int = 0, n: int = N,
-         seconds: float = 40.0) -> None:  # fmt: skip
+def work(
+    store: Store, coder: str, *, round: str | None = "one", seed: int = 0, n: int = N, seconds: float = 40.0
+) -> None:
     """Let a coder finish the first `n` units of a round, one every `seconds`, with errors of their own."""
     random = np.random.default_rng(seed)
     begun = pd.Timestamp("2026-03-02T09:00:00Z")

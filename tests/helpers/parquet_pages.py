@@ -39,9 +39,15 @@ def _written(path: Path, pages: list[bytes], rows: int) -> Path:
     body = b"".join(pages)
     places = [(9, _I64, 4 + len(pages[0])), (11, _I64, 4)] if len(pages) > 1 else [(9, _I64, 4)]
     column = _struct(
-        (1, _I32, _TEXTS), (2, _LIST, (_I32, [_PLAIN])), (3, _LIST, (_BINARY, [b"said"])), (4, _I32, _ZSTD),
-        (5, _I64, rows), (6, _I64, 200), (7, _I64, len(body)), *places,
-    )  # fmt: skip
+        (1, _I32, _TEXTS),
+        (2, _LIST, (_I32, [_PLAIN])),
+        (3, _LIST, (_BINARY, [b"said"])),
+        (4, _I32, _ZSTD),
+        (5, _I64, rows),
+        (6, _I64, 200),
+        (7, _I64, len(body)),
+        *places,
+    )
     group = _struct(
         (1, _LIST, (_STRUCT, [_struct((2, _I64, 4), (3, _STRUCT, column))])), (2, _I64, 200), (3, _I64, rows)
     )

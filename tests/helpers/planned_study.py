@@ -17,11 +17,25 @@ from sense7_qual.themes import Themes
 from tests.helpers.reviewed_study import BOOK, CODERS, N_CASES, N_SHARED, N, study
 
 PLAN = AnalysisPlan(
-    question="What do people say of it?", coders=CODERS, rounds=("one",), n_units=N, n_participants=N_CASES,
-    double_coded=N_SHARED / N, n_repeated=0, level="unit", codebook="fixed", blind=True, new_codes="propose",
-    rating_shown="hidden", suggestions="never", themes=False, discussion=False, settled_by="rulings",
-    coding_until="2026-03-02", min_alpha=0.667,
-)  # fmt: skip
+    question="What do people say of it?",
+    coders=CODERS,
+    rounds=("one",),
+    n_units=N,
+    n_participants=N_CASES,
+    double_coded=N_SHARED / N,
+    n_repeated=0,
+    level="unit",
+    codebook="fixed",
+    blind=True,
+    new_codes="propose",
+    rating_shown="hidden",
+    suggestions="never",
+    themes=False,
+    discussion=False,
+    settled_by="rulings",
+    coding_until="2026-03-02",
+    min_alpha=0.667,
+)
 
 LATER = "2026-03-02T22:00:00.000Z"
 BEFORE = "2026-03-01T10:00:00.000Z"
@@ -114,11 +128,13 @@ def _rating_shown(store: Store) -> None:
 def _themes(store: Store) -> None:
     placed = {"theme": 0, "similarity": 0.7, "coarse": 0, "sub": 0}
     found = Themes(
-        terms=pd.DataFrame(), quotes=pd.DataFrame(), parameters={"seed": 0},
+        terms=pd.DataFrame(),
+        quotes=pd.DataFrame(),
+        parameters={"seed": 0},
         summary=pd.DataFrame({"theme": [0], "stability": 0.8, "dissolved": 0.0, "recovered": 0.9}),
         assignments=pd.DataFrame({"unit_id": ["m0", "m1"], **placed}),
         hierarchy=pd.DataFrame({"level": ["theme"], "group": [0], "stability": [0.8]}),
-    )  # fmt: skip
+    )
     store.record_themes(found, coder="lead")
 
 

@@ -72,8 +72,11 @@ def said_by_a_child(code: str, **environment: str) -> list[str]:
     """Run Python `code` and return the lines that it printed."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
-        capture_output=True, text=True, cwd=ROOT, env={**os.environ, **environment},
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+    )
     assert done.returncode == 0, done.stderr[-2_000:]
     return done.stdout.splitlines()
 

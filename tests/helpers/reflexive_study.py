@@ -16,27 +16,37 @@ from sense7_qual.themes import Themes
 
 N = 24
 FIRST = Codebook(
-    name="first", title="What it is like",
+    name="first",
+    title="What it is like",
     codes=(
         Code(id="heard", label="Being heard", definition="Somebody took it in."),
         Code(id="listened", label="Being listened to", definition="It let me finish."),
         Code(id="pushed", label="Pushed", definition="It told me what to do."),
         Code(id="odd", label="Odd", definition="It felt odd."),
     ),
-)  # fmt: skip
+)
 PLAN = AnalysisPlan(
-    question="What is it like to be answered by a machine?", coders=("ana",), codebook="open", themes=True,
-    with_agreement=False, n_boot=20, answers={"positionality": "A nurse of twenty years."},
-)  # fmt: skip
+    question="What is it like to be answered by a machine?",
+    coders=("ana",),
+    codebook="open",
+    themes=True,
+    with_agreement=False,
+    n_boot=20,
+    answers={"positionality": "A nurse of twenty years."},
+)
 
 
 def reflexive_study(path: Path) -> Store:
     """Make the study: ana reads, codes, revises four times, and works on themes that a model proposed."""
     units = pd.DataFrame(
-        {"unit_id": [f"m{i}" for i in range(N)], "text": [f"It heard me {i} times." for i in range(N)],
-         "document_id": [f"d{i}" for i in range(N)], "case_id": [f"p{i % 8}" for i in range(N)],
-         "position": range(N)}
-    )  # fmt: skip
+        {
+            "unit_id": [f"m{i}" for i in range(N)],
+            "text": [f"It heard me {i} times." for i in range(N)],
+            "document_id": [f"d{i}" for i in range(N)],
+            "case_id": [f"p{i % 8}" for i in range(N)],
+            "position": range(N),
+        }
+    )
     store = Store.create(path, units=units, codebook=FIRST)
     store.preregister(PLAN, coder="ana")
     _memos_before(store)
@@ -64,10 +74,11 @@ def _coded(store: Store, rows: range) -> None:
         done.append(acts.finish(unit_id=f"m{row}", **who))
     done += [
         acts.memo(text="To be heard is not yet to be answered.", target_kind="code", code="heard", **who),
-        acts.memo(text="She wrote it twice; is it irony?", unit_id="m0", target_kind="span", start=3, end=5,
-                  **who),
+        acts.memo(
+            text="She wrote it twice; is it irony?", unit_id="m0", target_kind="span", start=3, end=5, **who
+        ),
         acts.memo(text="A short one.", unit_id="m1", **who),
-    ]  # fmt: skip
+    ]
     store.append(done)
 
 
@@ -78,12 +89,26 @@ def _revised(store: Store) -> None:
     steps: list[tuple[tuple[Code, ...], str, dict[str, object]]] = [
         ((heard, pushed, odd), "Nobody told them apart.", {"merged": {"listened": "heard"}}),
         ((care, replace(heard, label="Heard", parent="care"), pushed, odd), "Both are about care.", {}),
-        ((care, replace(heard, label="Heard", parent="care"), replace(pushed, definition="It hurried me.")),
-         "Odd was a name for not knowing.", {}),
-        ((care, replace(heard, label="Heard", parent="care"), replace(pushed, definition="It hurried me."),
-          Code(id="alone", label="Left alone", definition="It stopped.", parent="care")),
-         "Seen in five texts.", {}),
-    ]  # fmt: skip
+        (
+            (
+                care,
+                replace(heard, label="Heard", parent="care"),
+                replace(pushed, definition="It hurried me."),
+            ),
+            "Odd was a name for not knowing.",
+            {},
+        ),
+        (
+            (
+                care,
+                replace(heard, label="Heard", parent="care"),
+                replace(pushed, definition="It hurried me."),
+                Code(id="alone", label="Left alone", definition="It stopped.", parent="care"),
+            ),
+            "Seen in five texts.",
+            {},
+        ),
+    ]
     for codes, why, told in steps:
         store.revise(replace(FIRST, codes=codes), why=why, coder="ana", **told)  # type: ignore[arg-type]
 
@@ -102,13 +127,19 @@ def _run(units: pd.DataFrame) -> Themes:
         {"unit_id": units["unit_id"], "theme": theme, "similarity": 0.5, "coarse": theme, "sub": theme}
     )
     summary = pd.DataFrame({"theme": range(4), "stability": 0.8, "dissolved": 0.1, "recovered": 0.7})
-    levels = [pd.DataFrame({"level": one, "group": range(4), "stability": 0.6}) for one in
-              ("coarse", "theme", "sub")]  # fmt: skip
+    levels = [
+        pd.DataFrame({"level": one, "group": range(4), "stability": 0.6})
+        for one in ("coarse", "theme", "sub")
+    ]
     return Themes(
-        assignments=assignments, terms=pd.DataFrame(), summary=summary, quotes=pd.DataFrame(),
-        parameters={"seed": 3, "stop_words": "english"}, hierarchy=pd.concat(levels, ignore_index=True),
+        assignments=assignments,
+        terms=pd.DataFrame(),
+        summary=summary,
+        quotes=pd.DataFrame(),
+        parameters={"seed": 3, "stop_words": "english"},
+        hierarchy=pd.concat(levels, ignore_index=True),
         granularities=pd.DataFrame({"granularity": [1.0], "ari": [np.nan], "chosen": [True]}),
-    )  # fmt: skip
+    )
 
 
 __all__ = ["PLAN", "reflexive_study"]

@@ -23,18 +23,52 @@ BOOK = Codebook(
 
 #: Each flaw by the objection that finds it.
 FLAWS = (
-    "unfinished", "no_round", "finished_after_unblinding", "changed_after_unblinding",
+    "unfinished",
+    "no_round",
+    "finished_after_unblinding",
+    "changed_after_unblinding",
     "time_runs_back",
-    "revised_after_unblinding", "stale_open", "suggestions_first", "rating_seen", "no_participant",
-    "few_participants", "coder_is_participant", "one_participant", "code_unused", "no_definition",
-    "many_unsure", "found_by_search", "too_fast", "same_texts", "one_coder", "overlap_small",
-    "wide_intervals", "low_agreement", "pooled_coders", "used_by_one", "unsettled", "ruled_own",
-    "swapped_axes", "links_without_clusters", "rating_out_of_scale", "rating_ceiling",
-    "rating_missing", "rating_missing_by_condition", "one_condition", "participant_dominates",
+    "revised_after_unblinding",
+    "stale_open",
+    "suggestions_first",
+    "rating_seen",
+    "no_participant",
+    "few_participants",
+    "coder_is_participant",
+    "one_participant",
+    "code_unused",
+    "no_definition",
+    "many_unsure",
+    "found_by_search",
+    "too_fast",
+    "same_texts",
+    "one_coder",
+    "overlap_small",
+    "wide_intervals",
+    "low_agreement",
+    "pooled_coders",
+    "used_by_one",
+    "unsettled",
+    "ruled_own",
+    "swapped_axes",
+    "links_without_clusters",
+    "rating_out_of_scale",
+    "rating_ceiling",
+    "rating_missing",
+    "rating_missing_by_condition",
+    "one_condition",
+    "participant_dominates",
     "same_text_coded_apart",
-    "codes_together", "code_always", "one_second", "faster_than_reading", "coder_names_alike", "copied",
-    "overlap_not_random", "training_counted", "one_side",
-)  # fmt: skip
+    "codes_together",
+    "code_always",
+    "one_second",
+    "faster_than_reading",
+    "coder_names_alike",
+    "copied",
+    "overlap_not_random",
+    "training_counted",
+    "one_side",
+)
 
 
 class Clock:
@@ -91,8 +125,9 @@ def study(
         coders, shared = ["ana"], []
     if flaw == "training_counted":
         gold = pd.DataFrame({"unit_id": shared[:5], "coder": "lead", "code": "c0", "applied": True})
-        store.append([rounds.open_round("training", units=shared[:5], coders=coders, gold=gold, at=tick(),
-                                        **named)])  # fmt: skip
+        store.append(
+            [rounds.open_round("training", units=shared[:5], coders=coders, gold=gold, at=tick(), **named)]
+        )
     if shared and flaw != "no_round":
         store.append([rounds.open_round("one", units=shared, coders=coders, at=tick(), **named)])
     if flaw == "rating_seen":
@@ -123,10 +158,16 @@ def _units(flaw: str | None) -> pd.DataFrame:
     if flaw == "participant_dominates":
         cases[:90] = ["p0"] * 90
     frame = pd.DataFrame(
-        {"unit_id": [f"m{i}" for i in range(N)], "text": texts, "document_id": "d", "case_id": cases,
-         "position": range(N), "System": [("a", "b")[i % n_cases % 2] for i in range(N)],
-         "Stars": np.random.default_rng(N).integers(1, 6, N).astype(float)}
-    )  # fmt: skip
+        {
+            "unit_id": [f"m{i}" for i in range(N)],
+            "text": texts,
+            "document_id": "d",
+            "case_id": cases,
+            "position": range(N),
+            "System": [("a", "b")[i % n_cases % 2] for i in range(N)],
+            "Stars": np.random.default_rng(N).integers(1, 6, N).astype(float),
+        }
+    )
     if flaw == "rating_out_of_scale":
         frame.loc[::20, "Stars"] = -99
     if flaw == "rating_ceiling":
@@ -143,9 +184,17 @@ def _units(flaw: str | None) -> pd.DataFrame:
 
 
 def _code(
-    store: Store, book: Codebook, coders: list[str], shared: list[str], ids: list[str], truth: Any,
-    round_name: str | None, rng: np.random.Generator, tick: Clock, flaw: str | None,
-) -> None:  # fmt: skip
+    store: Store,
+    book: Codebook,
+    coders: list[str],
+    shared: list[str],
+    ids: list[str],
+    truth: Any,
+    round_name: str | None,
+    rng: np.random.Generator,
+    tick: Clock,
+    flaw: str | None,
+) -> None:
     wrong = {"low_agreement": 0.25, "copied": 0.04, "one_side": 0.06}.get(str(flaw), 0.02)
     first: dict[tuple[str, int], bool] = {}
     for number, coder in enumerate(coders):
@@ -194,8 +243,13 @@ def _afterwards(
     store: Store, book: Codebook, shared: list[str], ids: list[str], tick: Clock, flaw: str | None
 ) -> None:
     if flaw == "finished_after_unblinding":
-        store.append([rounds.open_round("two", units=ids[60:70], coders=["ana", "ben"], coder="lead",
-                                        codebook=book, at=tick())])  # fmt: skip
+        store.append(
+            [
+                rounds.open_round(
+                    "two", units=ids[60:70], coders=["ana", "ben"], coder="lead", codebook=book, at=tick()
+                )
+            ]
+        )
         store.append([rounds.unblind("two", coder="lead", codebook=book, at=tick())])
         mine = {"coder": "ana", "codebook": book, "round": "two"}
         store.append([acts.finish(unit_id=unit_id, at=tick(), **mine) for unit_id in ids[60:70]])

@@ -17,9 +17,14 @@ BASE = Codebook(
 
 
 UNITS = pd.DataFrame(
-    {"unit_id": ["m1", "m2"], "text": ["It listened.", "It did not."], "document_id": "d", "case_id": "p",
-     "position": [0, 1]}
-)  # fmt: skip
+    {
+        "unit_id": ["m1", "m2"],
+        "text": ["It listened.", "It did not."],
+        "document_id": "d",
+        "case_id": "p",
+        "position": [0, 1],
+    }
+)
 
 
 def edited(book: Codebook, code_id: str, **named: object) -> Codebook:

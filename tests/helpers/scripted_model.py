@@ -25,12 +25,14 @@ CODEBOOK = Codebook(
     codes=(
         Code(id="sound", label="Sound", definition="Answers as it should."),
         Code(
-            id="flawed", label="Flawed", definition="Answers with a fault.",
+            id="flawed",
+            label="Flawed",
+            definition="Answers with a fault.",
             use_when=tuple(f"Rule {n}." for n in range(6)),
             examples=("An example of words that nobody here has ever written down.",),
         ),
     ),
-)  # fmt: skip
+)
 
 
 def says(verdict: str, quote: str = "", **more: str) -> str:
@@ -54,8 +56,13 @@ class Model:
     before_answer: Callable[[int], object] = lambda number: None
 
     def chat(self, *, cache: Path | None = None, **settings: Any) -> models.Chat:
-        settings = {"base_url": self.base_url, "model": "m-2026-01-01", "cache": cache, "max_retries": 0,
-                    "parameters": coders.PARAMETERS} | settings  # fmt: skip
+        settings = {
+            "base_url": self.base_url,
+            "model": "m-2026-01-01",
+            "cache": cache,
+            "max_retries": 0,
+            "parameters": coders.PARAMETERS,
+        } | settings
         destination = models.chat(**settings).endpoint.destination
         redacted = "redacted " if settings.get("redact") else ""
         return models.chat(**settings, consent=f"send at most 100000 {redacted}texts to {destination}")

@@ -41,12 +41,17 @@ def to_record(theme_of: dict[str, int]) -> themes.Themes:
     numbers = sorted(set(theme_of.values()) - {-1})
     return themes.Themes(
         assignments=pd.DataFrame(
-            {"unit_id": list(theme_of), "theme": list(theme_of.values()), "similarity": 0.7, "coarse": 0,
-             "sub": -1}
+            {
+                "unit_id": list(theme_of),
+                "theme": list(theme_of.values()),
+                "similarity": 0.7,
+                "coarse": 0,
+                "sub": -1,
+            }
         ),
         terms=pd.DataFrame(),
         summary=pd.DataFrame({"theme": numbers, "stability": 0.8, "dissolved": 0.0, "recovered": 0.9}),
         quotes=pd.DataFrame(),
         parameters={"seed": 0},
         hierarchy=pd.DataFrame({"level": "theme", "group": numbers, "stability": 0.8}),
-    )  # fmt: skip
+    )

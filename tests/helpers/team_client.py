@@ -92,9 +92,13 @@ class Client:
     def send(self, kind: str, content: dict[str, Any], channel: str = "shell") -> str:
         """Send a message to the kernel and return its id."""
         header = {
-            "msg_id": uuid.uuid4().hex, "session": self.name, "msg_type": kind, "username": "",
-            "version": "5.3", "date": datetime.now(UTC).isoformat(),
-        }  # fmt: skip
+            "msg_id": uuid.uuid4().hex,
+            "session": self.name,
+            "msg_type": kind,
+            "username": "",
+            "version": "5.3",
+            "date": datetime.now(UTC).isoformat(),
+        }
         whole = {
             "header": header,
             "parent_header": {},

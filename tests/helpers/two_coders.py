@@ -81,8 +81,12 @@ def probes(study: str) -> list[str]:
         f"{explain[:-1]}) SELECT * FROM {study}.shown",
         f"EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) SELECT * FROM {study}.coders()",
         # ids: an act_id that ben has used, and one that nobody has
-        *[row.format(schema) % (1, act_id, coder) for schema in (ana, ben) for coder in ("ana", "ben")
-          for act_id in (BENS_ACT, NO_ACT)],
+        *[
+            row.format(schema) % (1, act_id, coder)
+            for schema in (ana, ben)
+            for coder in ("ana", "ben")
+            for act_id in (BENS_ACT, NO_ACT)
+        ],
         row.format(ana) % (99, BENS_ACT, "ana"),
         # changing and deleting, also one's own
         f"UPDATE {ana}.acts SET kind = 'apply'",
@@ -109,8 +113,11 @@ def probes(study: str) -> list[str]:
         "SELECT * FROM pg_locks",
         "SELECT * FROM pg_sequences",
         "SELECT * FROM pg_prepared_xacts",
-        *[f"SELECT pg_{size}_size('{table}')" for size in ("relation", "total_relation", "table", "indexes")
-          for table in tables],
+        *[
+            f"SELECT pg_{size}_size('{table}')"
+            for size in ("relation", "total_relation", "table", "indexes")
+            for table in tables
+        ],
         "SELECT pg_database_size(current_database())",
         "SELECT pg_tablespace_size('pg_default')",
         f"SELECT to_regclass('{ben}.acts')",
@@ -192,7 +199,7 @@ def probes(study: str) -> list[str]:
         f"CREATE TABLE public.t (h text REFERENCES {ben}.texts)",
         "SELECT pg_read_file('PG_VERSION')",
         "SELECT pg_ls_dir('base')",
-    ]  # fmt: skip
+    ]
 
 
 def answers(team: Team) -> dict[str, str]:

@@ -22,11 +22,15 @@ BOOK = Codebook(name="book", codes=(Code(id="warm", label="Warmth"), Code(id="co
 
 def units(n: int = N, *, cases: bool = True) -> pd.DataFrame:
     return pd.DataFrame(
-        {"unit_id": [f"m{i}" for i in range(n)], "text": [f"Words of text {i}." for i in range(n)],
-         "document_id": [f"d{i % 12}" for i in range(n)],
-         "case_id": [f"p{i % 12}" if cases else None for i in range(n)], "position": range(n),
-         "Rating": [i % 5 + 1 for i in range(n)]}
-    )  # fmt: skip
+        {
+            "unit_id": [f"m{i}" for i in range(n)],
+            "text": [f"Words of text {i}." for i in range(n)],
+            "document_id": [f"d{i % 12}" for i in range(n)],
+            "case_id": [f"p{i % 12}" if cases else None for i in range(n)],
+            "position": range(n),
+            "Rating": [i % 5 + 1 for i in range(n)],
+        }
+    )
 
 
 def empty(path: Path) -> Store:
@@ -44,15 +48,19 @@ def alone(path: Path) -> Store:
     grown = replace(book, codes=(*book.codes, *(Code(id=f"new{i}", label=f"New {i}") for i in range(4))))
     store.revise(grown, why="seen in texts", coder="ana")
     book = store.codebook
-    store.append([
-        acts.apply(coder="ana", unit_id=f"m{i}", code=f"new{i % 4}", codebook=book) for i in range(8, 20, 3)
-    ])  # fmt: skip
+    store.append(
+        [acts.apply(coder="ana", unit_id=f"m{i}", code=f"new{i % 4}", codebook=book) for i in range(8, 20, 3)]
+    )
     store.append(_coded("ana", frame["unit_id"], book, every=3))
-    store.append([
-        acts.memo(coder="ana", text="I come to these texts as a nurse.", target_kind="study", codebook=book),
-        acts.memo(coder="ana", text="Close to warm?", target_kind="code", code="cold", codebook=book),
-        acts.propose(coder="ana", label="Hope", unit_id="m3", start=0, end=5, codebook=book),
-    ])  # fmt: skip
+    store.append(
+        [
+            acts.memo(
+                coder="ana", text="I come to these texts as a nurse.", target_kind="study", codebook=book
+            ),
+            acts.memo(coder="ana", text="Close to warm?", target_kind="code", code="cold", codebook=book),
+            acts.propose(coder="ana", label="Hope", unit_id="m3", start=0, end=5, codebook=book),
+        ]
+    )
     return store
 
 
@@ -69,8 +77,11 @@ def discussed(path: Path) -> Store:
     talk = {"units": ids[2:6], "coders": ["ana", "ben"], "discusses": "one"}
     store.append([rounds.open_round("one, discussed", **talk, **named)])
     store.append(_coded("ana", ids[2:6], BOOK, every=3, round="one, discussed"))
-    for unit, applied, reason in (("m8", True, "slip"), ("m9", False, "unclear_rule"),
-                                  ("m10", None, "different_reading")):  # fmt: skip
+    for unit, applied, reason in (
+        ("m8", True, "slip"),
+        ("m9", False, "unclear_rule"),
+        ("m10", None, "different_reading"),
+    ):
         store.append([acts.rule(unit_id=unit, code="warm", applied=applied, reason=reason, **named)])
     return store
 
@@ -84,9 +95,12 @@ def suggested(path: Path) -> Store:
         for place, unit in enumerate(ids):
             mine = {"coder": coder, "unit_id": unit, "codebook": BOOK}
             shown = acts.contents.show_suggestions(
-                **mine, model="a model", when=when, withheld=place % 7 == 0,
+                **mine,
+                model="a model",
+                when=when,
+                withheld=place % 7 == 0,
                 suggestions=[] if place % 7 == 0 else [Suggestion(code=("warm", "cold")[place % 2])],
-            )  # fmt: skip
+            )
             done = _coded(coder, [unit], BOOK, every=1 + place % 2)
             batch += [*done, shown] if when == "finished" else [shown, *done]
             if place % 4 == 1 and place % 7:
@@ -122,10 +136,14 @@ def flawed(flaw: str) -> Callable[[Path], Store]:
 
 
 STUDIES: dict[str, Callable[[Path], Store]] = {
-    "empty": empty, "alone": alone, "discussed": discussed, "suggested": suggested, "hostile": hostile,
+    "empty": empty,
+    "alone": alone,
+    "discussed": discussed,
+    "suggested": suggested,
+    "hostile": hostile,
     "no_participant": flawed("no_participant"),
     "stale_open": flawed("stale_open"),
-}  # fmt: skip
+}
 #: Further ones, of which one sentence is looked for.
 FLAWED: dict[str, Callable[[Path], Store]] = {"flawless": lambda path: study(path, seed=11)} | {
     flaw: flawed(flaw)
@@ -133,9 +151,7 @@ FLAWED: dict[str, Callable[[Path], Store]] = {"flawless": lambda path: study(pat
 }
 
 
-def _coded(
-    coder: str, ids: object, book: Codebook, *, every: int, round: str | None = None
-) -> list[Act]:  # fmt: skip
+def _coded(coder: str, ids: object, book: Codebook, *, every: int, round: str | None = None) -> list[Act]:
     batch: list[Act] = []
     for place, unit in enumerate(list(ids)):  # type: ignore[call-overload]
         mine = {"coder": coder, "unit_id": unit, "codebook": book, "round": round}

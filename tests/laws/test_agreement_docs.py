@@ -17,9 +17,17 @@ NAMES = sorted(
     - {"Estimate", "Patterns"}
 )
 COEFFICIENTS = [
-    "brennan_prediger", "cohen_kappa", "conger_kappa", "fleiss_kappa", "gwet_ac", "krippendorff_alpha",
-    "light_kappa", "percent_agreement", "scott_pi", "specific_agreement",
-]  # fmt: skip
+    "brennan_prediger",
+    "cohen_kappa",
+    "conger_kappa",
+    "fleiss_kappa",
+    "gwet_ac",
+    "krippendorff_alpha",
+    "light_kappa",
+    "percent_agreement",
+    "scott_pi",
+    "specific_agreement",
+]
 
 
 def test_the_page_says_when_to_use_every_public_name() -> None:

@@ -22,10 +22,22 @@ from tests.helpers.modules import FILES, public_names, tree
 from tests.helpers.places import ROOT
 
 HEAVY = [
-    "torch", "bertopic", "sentence_transformers", "statsmodels", "altair", "sqlalchemy", "anywidget",
-    "ipywidgets", "scipy", "scipy.stats", "sklearn", "graspologic_native", "faiss", "krippendorff",
+    "torch",
+    "bertopic",
+    "sentence_transformers",
+    "statsmodels",
+    "altair",
+    "sqlalchemy",
+    "anywidget",
+    "ipywidgets",
+    "scipy",
+    "scipy.stats",
+    "sklearn",
+    "graspologic_native",
+    "faiss",
+    "krippendorff",
     "openpyxl",
-]  # fmt: skip
+]
 MODULES = [f"sense7_qual.{name}".rstrip(".") for name in FILES]
 
 

@@ -62,13 +62,27 @@ WRONG: dict[str, Callable[[], object]] = {
 LISTED = {"Series", "empty"}
 ANY = set(WRONG)
 MAY_BE: dict[Any, set[str]] = {
-    str: {"text"}, bool: {"True"}, int: {"whole", "zero"}, float: {"whole", "zero", "part"},
-    types.NoneType: {"None"}, bytes: {"bytes"}, Path: {"path"}, os.PathLike: {"path"},
-    pd.DataFrame: {"DataFrame"}, pd.Series: {"Series"}, Mapping: {"dict"},
-    Sequence: LISTED, list: LISTED, tuple: LISTED,
-    Collection: LISTED | {"set", "dict"}, Iterable: LISTED | {"set", "dict", "generator"}, np.ndarray: set(),
-    qual.acts.Act: {"act"}, Any: ANY, object: ANY,
-}  # fmt: skip
+    str: {"text"},
+    bool: {"True"},
+    int: {"whole", "zero"},
+    float: {"whole", "zero", "part"},
+    types.NoneType: {"None"},
+    bytes: {"bytes"},
+    Path: {"path"},
+    os.PathLike: {"path"},
+    pd.DataFrame: {"DataFrame"},
+    pd.Series: {"Series"},
+    Mapping: {"dict"},
+    Sequence: LISTED,
+    list: LISTED,
+    tuple: LISTED,
+    Collection: LISTED | {"set", "dict"},
+    Iterable: LISTED | {"set", "dict", "generator"},
+    np.ndarray: set(),
+    qual.acts.Act: {"act"},
+    Any: ANY,
+    object: ANY,
+}
 # What can be meant, beside that: any point of a scale, limits and prices of any size, a category of None.
 ALSO = {
     "links.disruption.threshold": {"negative", "huge"},
@@ -85,15 +99,23 @@ ALSO = {
     **{f"acts.{name}.end": {"huge"} for name in ("Act", "apply", "remove")},  # the store knows the text
     **{f"agreement.sets.distance.{one}": {"of None"} for one in "ab"},
     **{f"models.Chat.{name}.conversations": {"of None", "of lists"} for name in ("prepare", "estimate")},
-    **{f"agreement.coefficients.{name}.values": {"of lists"} for name in ("estimate", "krippendorff_alpha",
-       "per_category", "specific_agreement")},
-}  # fmt: skip
+    **{
+        f"agreement.coefficients.{name}.values": {"of lists"}
+        for name in ("estimate", "krippendorff_alpha", "per_category", "specific_agreement")
+    },
+}
 # What the package's own parts call with what they have counted; what takes a model to be called.
 MACHINERY = {
-    "acts.stamp", "corpus.Limits.unpacked", "corpus.Limits.require", "corpus.Limits.beyond",
-    "models.Embedder.__call__", "models.StoredVectors.__call__",
-    "frames.Contract.example", "frames.Contract.frame", "frames.Contract.returns",
-}  # fmt: skip
+    "acts.stamp",
+    "corpus.Limits.unpacked",
+    "corpus.Limits.require",
+    "corpus.Limits.beyond",
+    "models.Embedder.__call__",
+    "models.StoredVectors.__call__",
+    "frames.Contract.example",
+    "frames.Contract.frame",
+    "frames.Contract.returns",
+}
 N_DRAWN = len(WRONG) if SOAK else 3
 SLOW = {"agreement.spans.gamma"}  # half a minute a call: only what is refused before it begins
 # Seconds a call: likewise, but in `make soak`.

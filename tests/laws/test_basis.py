@@ -30,9 +30,19 @@ from sense7_qual.store import Store
 from tests.helpers import basis_study
 from tests.helpers.calls import calls, public_names
 
-TAKES = frozenset({
-    "decisions", "discussed", "repeats", "gold", "first", "second", "before", "after", "people",
-})  # fmt: skip
+TAKES = frozenset(
+    {
+        "decisions",
+        "discussed",
+        "repeats",
+        "gold",
+        "first",
+        "second",
+        "before",
+        "after",
+        "people",
+    }
+)
 """The names under which a function takes decisions."""
 OF_DECISIONS = frozenset({"unit_id", "coder", "code", "applied"})
 NO_STATISTIC = {
@@ -153,9 +163,13 @@ def test_an_offender_is_caught() -> None:
 
 
 FOUR = pd.DataFrame(
-    {"unit_id": list("abab"), "coder": ["ana", "ana", "ben", "ben"], "code": "warm",
-     "applied": [True, False, True, True]}
-)  # fmt: skip
+    {
+        "unit_id": list("abab"),
+        "coder": ["ana", "ana", "ben", "ben"],
+        "code": "warm",
+        "applied": [True, False, True, True],
+    }
+)
 
 
 # The line ----------------------------------------------------------------------------------------------
@@ -246,9 +260,11 @@ def test_the_numbers_of_the_study_are_those_of_its_first_independent_decisions(s
     assert (basis.rule, basis.rounds, basis.n_texts) == ("first independent", ("main", ""), 24)
     assert basis.coders == (("ana", 24), ("ben", 16), ("chi", 4))
     assert dict(basis.left_out) == {
-        "of a later round": 16, "finished again after seeing others": 7,
-        "finished again after a suggestion": 1, "by model-x": 24,
-    }  # fmt: skip
+        "of a later round": 16,
+        "finished again after seeing others": 7,
+        "finished again after a suggestion": 1,
+        "by model-x": 24,
+    }
     assert basis.waiting == (Waiting("cold", 15, 44, "narrowed"), Waiting("help", 44, 44))
 
 
@@ -280,9 +296,13 @@ def test_links_have_a_row_for_each_code_that_waits(store: Store) -> None:
     }
     rules = {source: Basis.parse(str(line)).rule for (source, _), line in linked["basis"].items()}
     assert rules == {
-        "ana": "last", "ben": "last", "chi": "last", "majority": "majority", "pooled": "last",
+        "ana": "last",
+        "ben": "last",
+        "chi": "last",
+        "majority": "majority",
+        "pooled": "last",
         "consensus": "settled by rulings",
-    }  # fmt: skip
+    }
 
 
 def test_two_bases_in_one_estimate_are_said_and_computed(store: Store) -> None:
@@ -330,8 +350,13 @@ def test_what_comes_after_changes_no_agreement(tmp_path: Path) -> None:
     study.store.append(list(study.usual("chi", 23, None)))  # the only one on it, but for ana
     after = alphas(study.store)
     named = study.named("ana", 20, None)
-    study.store.append([acts.contents.show_suggestions(
-        model="words", suggestions=[acts.contents.Suggestion(code="warm")], **named)])  # fmt: skip
+    study.store.append(
+        [
+            acts.contents.show_suggestions(
+                model="words", suggestions=[acts.contents.Suggestion(code="warm")], **named
+            )
+        ]
+    )
     study.store.append(list(study.code("ana", 20, None, "warm", "cold")))
     numbers = ["prevalence", "percent", "alpha", "alpha_low", "alpha_high", "kappa", "ac1"]
     assert_frame_equal(alphas(study.store)[numbers], after[numbers])
@@ -360,9 +385,14 @@ TEXTS = 20
 def small(path: Path) -> tuple[Store, Codebook]:
     """Two coders on 20 texts, one code on every other text but two."""
     units = pd.DataFrame(
-        {"unit_id": [f"t{n:02}" for n in range(TEXTS)], "text": "It said so.", "case_id": "p", "position": 0,
-         "document_id": [f"d{n}" for n in range(TEXTS)]}
-    )  # fmt: skip
+        {
+            "unit_id": [f"t{n:02}" for n in range(TEXTS)],
+            "text": "It said so.",
+            "case_id": "p",
+            "position": 0,
+            "document_id": [f"d{n}" for n in range(TEXTS)],
+        }
+    )
     book = Codebook(name="small", codes=(Code(id="warm", label="Warm", definition="It is warm."),))
     store = Store.create(path, units=units, codebook=book)
     code_all(store, "ana", {n for n in range(TEXTS) if n % 2})

@@ -227,9 +227,16 @@ def test_no_bundle_talks_to_a_network_or_keeps_anything_in_the_browser() -> None
 
 
 BUILDING = (
-    "innerHTML", "outerHTML", "dangerouslySetInnerHTML", "insertAdjacentHTML", "document.write", "DOMParser",
-    "createContextualFragment", "srcdoc", "setHTMLUnsafe",
-)  # fmt: skip
+    "innerHTML",
+    "outerHTML",
+    "dangerouslySetInnerHTML",
+    "insertAdjacentHTML",
+    "document.write",
+    "DOMParser",
+    "createContextualFragment",
+    "srcdoc",
+    "setHTMLUnsafe",
+)
 
 
 def test_no_source_builds_html_from_text() -> None:

@@ -35,9 +35,15 @@ def record() -> list[acts.Act]:
 @pytest.fixture(scope="module")
 def units() -> pd.DataFrame:
     return corpus.read(
-        DATA / "explanations.csv", text="Comment", unit_id="MessageId", document_id="TaskId", case_id="PID",
-        position="Position", context="Context", ratings=["EmpathyOverall"],
-    )  # fmt: skip
+        DATA / "explanations.csv",
+        text="Comment",
+        unit_id="MessageId",
+        document_id="TaskId",
+        case_id="PID",
+        position="Position",
+        context="Context",
+        ratings=["EmpathyOverall"],
+    )
 
 
 @pytest.fixture(scope="module")
@@ -135,8 +141,13 @@ def test_the_acts_are_about_the_texts_and_the_shipped_codebook(
     assert len({act.act_id for act in record}) == len(record)
     assert {act.coder for act in record} == {"ana", "ben", "chi", "lead"}
     assert {act.kind for act in record} == set(acts.kinds_where(lambda kind: kind.by != "team")) - {
-        "propose", "show_suggestions", "reject_suggestion", "quote", "describe", "abstain"
-    }  # fmt: skip  # no other is missing
+        "propose",
+        "show_suggestions",
+        "reject_suggestion",
+        "quote",
+        "describe",
+        "abstain",
+    }  # no other is missing
     for coder in ("ana", "ben", "chi", "lead"):
         times = [act.at for act in record if act.coder == coder]
         assert times == sorted(times)
@@ -213,12 +224,36 @@ def test_themes_that_the_codebook_lacks_are_in_the_texts(rows: list[dict[str, st
 
 
 FOLLOW_UP = {
-    "privacy": ("who else can read", "company to have", "left out the names", "it store what",
-                "chat is deleted", "privacy", "my employer", "private stuff", "false name", "who stores",
-                "my secrets", "confidential", "personal data", "saved chat"),
-    "speed": ("to reply", "to load", "typing dots", "per message", "instantly", "fast replies", "froze and",
-              "the lag", "within a second", "page had loaded", "slow"),
-}  # fmt: skip
+    "privacy": (
+        "who else can read",
+        "company to have",
+        "left out the names",
+        "it store what",
+        "chat is deleted",
+        "privacy",
+        "my employer",
+        "private stuff",
+        "false name",
+        "who stores",
+        "my secrets",
+        "confidential",
+        "personal data",
+        "saved chat",
+    ),
+    "speed": (
+        "to reply",
+        "to load",
+        "typing dots",
+        "per message",
+        "instantly",
+        "fast replies",
+        "froze and",
+        "the lag",
+        "within a second",
+        "page had loaded",
+        "slow",
+    ),
+}
 
 
 @pytest.fixture(scope="module")

@@ -44,9 +44,12 @@ def test_files_are_made_in_one_place() -> None:
     found = {
         path.relative_to(package).as_posix()
         for path in package.rglob("*.py")
-        if any(WRITES.search(line.partition("#")[0]) for line in path.read_text("utf-8").splitlines()
-               if ">>>" not in line and "... " not in line)
-    }  # fmt: skip
+        if any(
+            WRITES.search(line.partition("#")[0])
+            for line in path.read_text("utf-8").splitlines()
+            if ">>>" not in line and "... " not in line
+        )
+    }
     assert found == set(KNOWN)
 
 
@@ -59,17 +62,25 @@ def usual_umask() -> Iterator[None]:
 
 
 def coded(folder: Path) -> Store:
-    table = pd.DataFrame({
-        "id": ["m1", "m2", "m3", "m4"], "case": ["p1", "p1", "p2", "p2"],
-        "said": ["One", "Two", "Three", "Four"], "conversation": ["d1", "d1", "d2", "d2"],
-        "Warmth": [1, 2, 4, 5],
-    })  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "id": ["m1", "m2", "m3", "m4"],
+            "case": ["p1", "p1", "p2", "p2"],
+            "said": ["One", "Two", "Three", "Four"],
+            "conversation": ["d1", "d1", "d2", "d2"],
+            "Warmth": [1, 2, 4, 5],
+        }
+    )
     folder.mkdir()
     table.to_csv(folder / "texts.csv", index=False)
     units = corpus.read(
-        folder / "texts.csv", unit_id="id", text="said", document_id="conversation", case_id="case",
+        folder / "texts.csv",
+        unit_id="id",
+        text="said",
+        document_id="conversation",
+        case_id="case",
         ratings=["Warmth"],
-    )  # fmt: skip
+    )
     (folder / "texts.csv").unlink()
     store = Store.create(folder / "study", units=units, codebook=SENSE7)
     for coder in ("ana", "ben"):
@@ -77,9 +88,7 @@ def coded(folder: Path) -> Store:
             named = {"coder": coder, "unit_id": unit_id, "codebook": SENSE7}
             store.append([acts.apply(code="interest", **named), acts.finish(**named)])
     store.append([acts.memo(coder="ana", unit_id="m1", text="So?", codebook=SENSE7)])
-    store.append([
-        rounds.open_round("one", units=["m1"], coders=["ana"], coder="lead", codebook=SENSE7)
-    ])  # fmt: skip
+    store.append([rounds.open_round("one", units=["m1"], coders=["ana"], coder="lead", codebook=SENSE7)])
     store.desk.keep_draft("codebook", {"why": "begun"}, coder="lead")
     return store
 

@@ -20,18 +20,26 @@ from sense7_qual.store._operations.contents import CONTENTS
 from tests.helpers.places import ROOT, program
 
 STAR = (
-    ("acts/_kinds.py", '    Kind(name="undo"',
-     '    Kind(name="star", needs=("unit_id", "text"), text="written", noun="star"),\n'),
+    (
+        "acts/_kinds.py",
+        '    Kind(name="undo"',
+        '    Kind(name="star", needs=("unit_id", "text"), text="written", noun="star"),\n',
+    ),
     ("store/_operations/contents.py", '    "rule": Content(', '    "star": Content(lambda act: act.text),\n'),
-    ("acts/_make.py", "def undo(",
-     "def star(*, coder, unit_id, codebook, text, round=None, act_id=None, at=None):\n"
-     '    named = {"unit_id": unit_id, "text": text, "round": round}\n'
-     '    return Act(kind="star", **named, **stamp(coder, codebook, act_id, at))\n\n\n'),
-    ("acts/__init__.py", "from sense7_qual.acts._make import",
-     "from sense7_qual.acts._make import star\n"),
-    ("widgets/_coding/session.py", '        if kind.subject == "rejection":',
-     '        if kind.subject == "star":\n            said["text"] = typed(message, "text")\n'),
-)  # fmt: skip
+    (
+        "acts/_make.py",
+        "def undo(",
+        "def star(*, coder, unit_id, codebook, text, round=None, act_id=None, at=None):\n"
+        '    named = {"unit_id": unit_id, "text": text, "round": round}\n'
+        '    return Act(kind="star", **named, **stamp(coder, codebook, act_id, at))\n\n\n',
+    ),
+    ("acts/__init__.py", "from sense7_qual.acts._make import", "from sense7_qual.acts._make import star\n"),
+    (
+        "widgets/_coding/session.py",
+        '        if kind.subject == "rejection":',
+        '        if kind.subject == "star":\n            said["text"] = typed(message, "text")\n',
+    ),
+)
 """What a kind that marks a text takes: the file, before what, and the lines; the widget's is the last."""
 
 
@@ -86,7 +94,12 @@ def test_a_new_kind_touches_four_files_and_one_of_the_widget(
     assert done.returncode == 0, done.stderr[-3000:]
     for result in json.loads(done.stdout):
         assert result == {
-            "read": True, "undone": True, "erased": ["A good one.", "", ""],
-            "merged": 1, "withheld": True, "verified": True, "asked": "done",
+            "read": True,
+            "undone": True,
+            "erased": ["A good one.", "", ""],
+            "merged": 1,
+            "withheld": True,
+            "verified": True,
+            "asked": "done",
             "history": ["Fine.", "Another good one.", "A good one."],
-        }  # fmt: skip
+        }

@@ -23,43 +23,97 @@ from tests.helpers.calls import calls, example
 from tests.helpers.nightly import nightly_but
 
 STATISTICS = (
-    "adjudication.consensus", "adjudication.dawid_skene", "adjudication.disagreements",
-    "adjudication.overruled", "adjudication.profile", "adjudication.queue", "adjudication.remaining",
-    "agreement.spans.alpha_u_2004", "agreement.diagnosis.alternative_annotator_test",
+    "adjudication.consensus",
+    "adjudication.dawid_skene",
+    "adjudication.disagreements",
+    "adjudication.overruled",
+    "adjudication.profile",
+    "adjudication.queue",
+    "adjudication.remaining",
+    "agreement.spans.alpha_u_2004",
+    "agreement.diagnosis.alternative_annotator_test",
     "agreement.difference",
-    "agreement.by_code", "agreement.diagnosis.by_unit", "agreement.diagnosis.confusion",
-    "agreement.diagnosis.cross_check", "agreement.diagnosis.model_card",
-    "agreement.drift", "agreement.spans.gamma", "agreement.human_model", "agreement.mastery",
+    "agreement.by_code",
+    "agreement.diagnosis.by_unit",
+    "agreement.diagnosis.confusion",
+    "agreement.diagnosis.cross_check",
+    "agreement.diagnosis.model_card",
+    "agreement.drift",
+    "agreement.spans.gamma",
+    "agreement.human_model",
+    "agreement.mastery",
     "agreement.over_time",
-    "agreement.overall", "agreement.pairwise", "agreement.coefficients.patterns",
+    "agreement.overall",
+    "agreement.pairwise",
+    "agreement.coefficients.patterns",
     "agreement.spans.segmentation_agreement",
-    "agreement.sequential", "agreement.spans.span_agreement", "agreement.stability",
+    "agreement.sequential",
+    "agreement.spans.span_agreement",
+    "agreement.stability",
     "agreement.spans.unitizing_alphas",
-    "codings.development", "codings.majority", "codings.new_information", "codings.saturation",
-    "codings.tally", "links.by_dimension", "links.co_occurrence", "links.code_to_rating", "links.disruption",
-    "links.distributions", "links.joint", "links.models.missing_ratings", "links.models.r_script",
-    "links.models.with_model", "links.multiverse",
-    "report.tables.condition", "suggestions.effect",
-    "suggestions.fit", "suggestions.screen", "themes.against_codebook", "themes.codes_by_theme",
-)  # fmt: skip
+    "codings.development",
+    "codings.majority",
+    "codings.new_information",
+    "codings.saturation",
+    "codings.tally",
+    "links.by_dimension",
+    "links.co_occurrence",
+    "links.code_to_rating",
+    "links.disruption",
+    "links.distributions",
+    "links.joint",
+    "links.models.missing_ratings",
+    "links.models.r_script",
+    "links.models.with_model",
+    "links.multiverse",
+    "report.tables.condition",
+    "suggestions.effect",
+    "suggestions.fit",
+    "suggestions.screen",
+    "themes.against_codebook",
+    "themes.codes_by_theme",
+)
 ELSEWHERE = {
     # what becomes of the rows, not what is computed from them
-    "codings.after_discussion", "codings.carried", "codings.decisions", "codings.of_round", "codings.stale",
-    "frames.Contract.check", "frames.Contract.frame", "frames.Contract.require",
-    "frames.as_models", "frames.as_people", "frames.check_people", "frames.people",
+    "codings.after_discussion",
+    "codings.carried",
+    "codings.decisions",
+    "codings.of_round",
+    "codings.stale",
+    "frames.Contract.check",
+    "frames.Contract.frame",
+    "frames.Contract.require",
+    "frames.as_models",
+    "frames.as_people",
+    "frames.check_people",
+    "frames.people",
     "frames.without_models",
     # of one coder, or of two, whose rows the caller chooses
     "agreement.spans.overlap_f1",
     # a listing of who is how far, and of passages with who coded them
-    "codings.finish_order", "rounds.progress", "report.quote_candidates", "report.tables.quote",
+    "codings.finish_order",
+    "rounds.progress",
+    "report.quote_candidates",
+    "report.tables.quote",
     # results of other statistics
-    "report.tables.overruled", "report.tables.suggestion",
-}  # fmt: skip
+    "report.tables.overruled",
+    "report.tables.suggestion",
+}
 NO_CODINGS = {"memo_id", "role", "proposal_id"}
 PACKAGES = (
-    "adjudication", "agreement", "codings", "figures", "links", "ratings", "redact", "report", "rounds",
-    "frames", "suggestions", "themes",
-)  # fmt: skip
+    "adjudication",
+    "agreement",
+    "codings",
+    "figures",
+    "links",
+    "ratings",
+    "redact",
+    "report",
+    "rounds",
+    "frames",
+    "suggestions",
+    "themes",
+)
 
 
 def with_model(frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
@@ -135,8 +189,10 @@ def test_a_model_changes_no_number_and_is_named(
         for seed in range(2):
             rng = np.random.default_rng(seed)
             function, arguments = given(name, tmp_path)
-            added = {key: with_model(value, rng) if has_coders(value) else value
-                     for key, value in arguments.items()}  # fmt: skip
+            added = {
+                key: with_model(value, rng) if has_coders(value) else value
+                for key, value in arguments.items()
+            }
             with warnings.catch_warnings(record=True) as said:
                 warnings.simplefilter("always", UserWarning)
                 same(alone, function(**added))
@@ -149,8 +205,9 @@ def test_every_function_that_takes_coders_is_tested_or_excused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     taking = {
-        name for name in calls(tmp_path)
+        name
+        for name in calls(tmp_path)
         if name.split(".")[0] in PACKAGES and any(map(has_coders, given(name, tmp_path)[1].values()))
-    }  # fmt: skip
+    }
     assert taking - ELSEWHERE == set(STATISTICS)
     assert taking >= ELSEWHERE

@@ -173,9 +173,14 @@ OF_ROUNDS = [name for name, (act, _) in BAD.items() if act.round is not None and
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     units = pd.DataFrame(
-        {"unit_id": list(TEXTS), "text": list(TEXTS.values()), "document_id": None, "case_id": None,
-         "position": None}
-    )  # fmt: skip
+        {
+            "unit_id": list(TEXTS),
+            "text": list(TEXTS.values()),
+            "document_id": None,
+            "case_id": None,
+            "position": None,
+        }
+    )
     store = Store.create(tmp_path / "study", units=units, codebook=BOOK)
     lead: dict[str, Any] = {"coder": "lead", "codebook": BOOK}
     four = ["u0", "u1", "u2", "u3"]

@@ -70,8 +70,12 @@ def test_all_kinds_of_text_are_read() -> None:
 
 def test_offenders_in_each_kind_of_source_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     raised = ast.parse("def f(n):\n    raise ValueError(f'{n} rows stand' ' twice')\nsay = 'stands'")
-    [error] = [one for node in ast.walk(raised) if plain_english._speaks(node)
-               for one in plain_english._strings(node)]  # fmt: skip
+    [error] = [
+        one
+        for node in ast.walk(raised)
+        if plain_english._speaks(node)
+        for one in plain_english._strings(node)
+    ]
     assert error == (2, "… rows stand twice")
     source = 'const a = "it stands"; // it stands\n/* stands */ <p>It stood {n}</p>; `it ${n} stands`'
     strings = [match["text"] for match in plain_english._SCRIPT.finditer(source) if match["text"]]

@@ -67,12 +67,15 @@ def said() -> pd.DataFrame:
     turns = json.dumps([{"role": "user", "text": SAID}])
     return pd.DataFrame(
         {
-            "unit_id": ["m1", "m2", "m3", "m4"], "text": [SAID, SAID, f"{SAID} again", "fine"],
-            "document_id": "d1", "case_id": ["p1", "p1", "p2", "p2"],
-            "position": pd.array([1, 2, 3, 4], "Int64"), "context": turns,
+            "unit_id": ["m1", "m2", "m3", "m4"],
+            "text": [SAID, SAID, f"{SAID} again", "fine"],
+            "document_id": "d1",
+            "case_id": ["p1", "p1", "p2", "p2"],
+            "position": pd.array([1, 2, 3, 4], "Int64"),
+            "context": turns,
             "stars": [1.0, 2.0, 3.0, 4.0],
         }
-    )  # fmt: skip
+    )
 
 
 def failing(units: pd.DataFrame, folder: Path) -> dict[str, Callable[[], object]]:
@@ -121,11 +124,14 @@ def failing(units: pd.DataFrame, folder: Path) -> dict[str, Callable[[], object]
         "unit": lambda: store.append([apply("m9", end=None)]),
         "code": lambda: apply("m1", code="nope"),
         "long label": lambda: qual.acts.propose(
-            coder="ana", unit_id="m1", label=SAID * 20, codebook=codebook),
+            coder="ana", unit_id="m1", label=SAID * 20, codebook=codebook
+        ),
         "label of two lines": lambda: qual.acts.propose(
-            coder="ana", unit_id="m1", label=f"{SAID}\n{SAID}", codebook=codebook),
+            coder="ana", unit_id="m1", label=f"{SAID}\n{SAID}", codebook=codebook
+        ),
         "long definition": lambda: qual.acts.propose(
-            coder="ana", unit_id="m1", label="x", definition=SAID * 99, codebook=codebook),
+            coder="ana", unit_id="m1", label="x", definition=SAID * 99, codebook=codebook
+        ),
         "proposal of another form": lambda: qual.acts.contents.Proposal.from_text(SAID),
         "memo target": lambda: store.append([memo("m9")]),
         "memo of half a pair": lambda: store.append([memo("m1", f"{SAID}\ud800")]),
@@ -145,7 +151,7 @@ def failing(units: pd.DataFrame, folder: Path) -> dict[str, Callable[[], object]
         "units contract": lambda: qual.frames.UNITS.check(units.assign(position=units["text"])),
         "memos contract": lambda: qual.frames.MEMOS.check(units),
         "widget": lambda: widget(units.drop(columns="unit_id"), codebook, coder="ana", acts=[], save=print),
-    }  # fmt: skip
+    }
 
 
 class Kept(logging.Handler):

@@ -359,18 +359,32 @@ def dataclasses_of_the_package() -> Iterator[type]:
 
 # Fields of ids, codes, settings and computed numbers. What may hold words is not to be shown, nor added here.
 SHOWN = {
-    "AlternativeAnnotatorTest": {"results", "humans"}, "Analysis": {"row", "odds"}, "Kind": {"text"},
-    "Coded": {"categories", "codes"}, "Content": {"check", "stand_in"},
-    "Continuum": {"text"}, "OrdinalRegression": {"text"}, "SetPatterns": {"sets"},
-    "Contract": {"columns", "missing_in_key"}, "Copy": {"heads"}, "CumulativeModel": {"coefficients", "moves",
-    "standard_errors", "p_values", "thresholds", "covariance"}, "Endpoint": {"parameters"},
-    "Inventory": {"values", "categories", "coders", "given"}, "Known": {"codebooks", "withdrawn", "copies"},
-    "Pairs": {"codes", "units", "coders"}, "Patterns": {"categories"}, "Preview": {"by_code", "by_coder"},
-    "Settings": {"options"}, "Split": {"sources"}, "State": {"merged", "reserved", "split", "taken", "used"},
+    "AlternativeAnnotatorTest": {"results", "humans"},
+    "Analysis": {"row", "odds"},
+    "Kind": {"text"},
+    "Coded": {"categories", "codes"},
+    "Content": {"check", "stand_in"},
+    "Continuum": {"text"},
+    "OrdinalRegression": {"text"},
+    "SetPatterns": {"sets"},
+    "Contract": {"columns", "missing_in_key"},
+    "Copy": {"heads"},
+    "CumulativeModel": {"coefficients", "moves", "standard_errors", "p_values", "thresholds", "covariance"},
+    "Endpoint": {"parameters"},
+    "Inventory": {"values", "categories", "coders", "given"},
+    "Known": {"codebooks", "withdrawn", "copies"},
+    "Pairs": {"codes", "units", "coders"},
+    "Patterns": {"categories"},
+    "Preview": {"by_code", "by_coder"},
+    "Settings": {"options"},
+    "Split": {"sources"},
+    "State": {"merged", "reserved", "split", "taken", "used"},
     "TrueCodes": {"posterior", "draws", "coders", "prevalence", "fits", "residuals"},
-    "UnitCounts": {"codes", "units"}, "UnitizingAlphas": {"ku_alpha"}, "WideAlpha": {"categories"},
+    "UnitCounts": {"codes", "units"},
+    "UnitizingAlphas": {"ku_alpha"},
+    "WideAlpha": {"categories"},
     "Wish": {"merged", "revisions", "split"},
-}  # fmt: skip
+}
 HOLDERS = (
     "DataFrame",
     "Series",
@@ -418,9 +432,15 @@ TEXTS = {"text", "quote", "passages", "distinct"}
 
 def test_every_widget_keeps_words_out_of_its_traits(tmp_path: Path) -> None:
     units = pd.DataFrame(
-        {"unit_id": ["m1", "m2"], "text": SAID, "document_id": "d1", "case_id": "p1",
-         "position": pd.array([1, 2], "Int64"), "context": json.dumps([{"role": "user", "text": SAID}])}
-    )  # fmt: skip
+        {
+            "unit_id": ["m1", "m2"],
+            "text": SAID,
+            "document_id": "d1",
+            "case_id": "p1",
+            "position": pd.array([1, 2], "Int64"),
+            "context": json.dumps([{"role": "user", "text": SAID}]),
+        }
+    )
     codebook = qual.Codebook.read("sense7")
     code = codebook.codable[0].id
     acts = [

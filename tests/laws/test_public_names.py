@@ -17,10 +17,12 @@ CIRCLES = circles()
 HOUSE = sorted(name for name, (circle, _) in CIRCLES.items() if circle == "house")
 FOR_BUILDERS = {"architecture.md", "reference.md"}
 PAGES = [
-    ROOT / "README.md", *(path for path in ROOT.glob("docs/*.md") if path.name not in FOR_BUILDERS),
-    *ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("sense7_qual/_commands/**/*.ipynb"),
+    ROOT / "README.md",
+    *(path for path in ROOT.glob("docs/*.md") if path.name not in FOR_BUILDERS),
+    *ROOT.glob("notebooks/*.ipynb"),
+    *ROOT.glob("sense7_qual/_commands/**/*.ipynb"),
     ROOT / "sense7_qual/store/_bundle/rerun.py",
-]  # fmt: skip
+]
 
 
 def test_no_front_is_long() -> None:

@@ -106,8 +106,10 @@ def test_the_commands_that_close_the_statistics_run(database: str, tmp_path: Pat
     command.chmod(0o755)
     lines = block("sh", "psql --username").splitlines()
     named = {
-        "PATH": f"{tmp_path}:{os.environ['PATH']}", "PGHOST": database, "PYTHONPATH": str(ROOT),
-    }  # fmt: skip
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "PGHOST": database,
+        "PYTHONPATH": str(ROOT),
+    }
     states = []
     with psycopg.connect(f"postgresql://postgres@/lab?host={database}", autocommit=True) as admin:
         for line in lines:

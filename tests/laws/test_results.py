@@ -131,9 +131,17 @@ def test_every_result_is_just_what_its_contract_says(
 
 
 def test_an_offender_is_caught() -> None:
-    contract = Contract("kept", ("code",), {
-        "code": text(), "n": count(), "alpha*": share(), "reason": reason("`few_units`"),
-    }, row="One row per code")  # fmt: skip
+    contract = Contract(
+        "kept",
+        ("code",),
+        {
+            "code": text(),
+            "n": count(),
+            "alpha*": share(),
+            "reason": reason("`few_units`"),
+        },
+        row="One row per code",
+    )
     good = contract.frame([{"code": "warm", "n": 1, "alpha": 0.5, "reason": "few_units"}])
     assert not list(offences(contract, good))
     planted = {

@@ -27,9 +27,15 @@ NAMES = [
     and name not in SLOW
 ]
 SECONDS_EACH = {
-    "adjudication.dawid_skene", "adjudication.profile", "agreement.over_time", "agreement.stability",
-    "links.code_to_rating", "links.corrected", "links.multiverse", "suggestions.fit",
-}  # fmt: skip
+    "adjudication.dawid_skene",
+    "adjudication.profile",
+    "agreement.over_time",
+    "agreement.stability",
+    "links.code_to_rating",
+    "links.corrected",
+    "links.multiverse",
+    "suggestions.fit",
+}
 FIRST_OF_TWO = {"agreement.diagnosis.confusion", "links.co_occurrence"}
 """Of two codes the one that comes first in the decisions is named first, as is documented."""
 MORE: dict[str, dict[str, Any]] = {
@@ -38,10 +44,11 @@ MORE: dict[str, dict[str, Any]] = {
     "links.code_to_rating": {"sources": ["ana", "pooled"], "details": True, "odds_ratios": True},
     "links.corrected": {"odds_ratios": True},
     "links.multiverse": {
-        "sources": ["ana", "majority"], "analyses": ["rank_biserial", "mixed"],
+        "sources": ["ana", "majority"],
+        "analyses": ["rank_biserial", "mixed"],
         "exclusions": ["none", "single_texts"],
     },
-}  # fmt: skip
+}
 
 
 def permuted(value: Any, seed: int | None, *, by_code: bool) -> Any:

@@ -184,8 +184,13 @@ def test_sources_are_each_coder_the_majority_and_the_consensus() -> None:
     same = as_given.columns.difference(counted)
     pd.testing.assert_frame_equal(as_given[same], result.iloc[[3]].reset_index(drop=True)[same])
     assert result.set_index("source")["n_coders"].fillna(0).to_dict() == {
-        "ana": 1, "ben": 1, "cleo": 1, "majority": 3, "consensus": 0, "pooled": 3,
-    }  # fmt: skip
+        "ana": 1,
+        "ben": 1,
+        "cleo": 1,
+        "majority": 3,
+        "consensus": 0,
+        "pooled": 3,
+    }
     assert result.set_index("source").loc["majority", ["n_with", "n_without"]].sum() == len(computed)
     assert result.set_index("source").loc["majority", "n_tied"] == len(applied) - len(computed)
     assert result.set_index("source").loc["cleo", ["n_with", "n_without"]].sum() == 100
@@ -236,8 +241,12 @@ def test_reasons_where_numbers_are_missing() -> None:
     assert result.loc["fine", [*inferred, "rank_biserial", "p_holm", "family", "varies"]].notna().all()
     assert result.drop(index="fine")[inferred].isna().all(axis=None)
     assert result["rank_biserial"].drop(index="fine").fillna(9).to_dict() == {
-        "never": 9, "always": 9, "few": 0, "separate": 1, "balanced": 0,
-    }  # fmt: skip
+        "never": 9,
+        "always": 9,
+        "few": 0,
+        "separate": 1,
+        "balanced": 0,
+    }
     assert np.isnan(result.loc["never", "mean_with"])
     assert result.loc["never", "mean_without"] == 2
     constant = link(decisions, units.assign(empathy=4.0)).set_index("code")

@@ -40,9 +40,15 @@ def test_effect_of_the_true_code_is_recovered_where_a_fifth_of_the_decisions_are
         draws = likely(decisions, units, n_draws=10).draws
         found = correct(draws, units, n_imputations=10).iloc[0]
         seen = links.code_to_rating(
-            decisions, units, rating="empathy", cluster="case_id", sources=["pooled"],
-            odds_ratios=False, n_boot=1, seed=1,
-        ).iloc[0]  # fmt: skip
+            decisions,
+            units,
+            rating="empathy",
+            cluster="case_id",
+            sources=["pooled"],
+            odds_ratios=False,
+            n_boot=1,
+            seed=1,
+        ).iloc[0]
         inside = found["rank_biserial_low"] <= true <= found["rank_biserial_high"]
         rows.append((found["rank_biserial"], seen["rank_biserial"], inside, found["imputation_share"]))
     mean = np.mean(rows, axis=0)

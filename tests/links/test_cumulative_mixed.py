@@ -170,10 +170,15 @@ def test_far_out_the_normal_distribution_keeps_its_digits() -> None:
 
     a, b = np.array([9.0, -9.0, 31.0, -30.0]), np.array([8.0, -10.0, 30.0, -31.0])
     expected = special.logsumexp(
-        np.stack([stats.norm.logcdf(-np.abs([8.0, 9.0, 30.0, 30.0])),
-                  stats.norm.logcdf(-np.abs([9.0, 10.0, 31.0, 31.0]))]),
-        axis=0, b=np.array([[1.0], [-1.0]]),
-    )  # fmt: skip
+        np.stack(
+            [
+                stats.norm.logcdf(-np.abs([8.0, 9.0, 30.0, 30.0])),
+                stats.norm.logcdf(-np.abs([9.0, 10.0, 31.0, 31.0])),
+            ]
+        ),
+        axis=0,
+        b=np.array([[1.0], [-1.0]]),
+    )
     np.testing.assert_allclose(log_probability(a, b, np.zeros(4), "probit"), expected, rtol=1e-12)
 
 
@@ -274,9 +279,7 @@ def test_an_ordered_categorical_is_a_rating() -> None:
     words = ["none", "little", "some", "much", "very much"]
     named = pd.Series(pd.Categorical.from_codes(rating - 1, ["never", *words][1:], ordered=True))
     model = links.models.cumulative_mixed(named, predictors, groups=cluster)
-    assert model.thresholds.index.tolist() == [
-        "none|little", "little|some", "some|much", "much|very much"
-    ]  # fmt: skip
+    assert model.thresholds.index.tolist() == ["none|little", "little|some", "some|much", "much|very much"]
     assert model.coefficients["tempwarm"] == pytest.approx(3.06190, abs=1e-4)
 
 

@@ -131,8 +131,10 @@ def test_selection_alone_fools_the_plain_contrast_and_not_the_one_within() -> No
     assert np.mean(plain) > 0.9
     # So it has no p, and says what it is; the adjusted contrast has one, and no caution.
     assert found["p"].isna().to_dict() == {
-        "later_turns": True, "later_turns_adjusted": False, "within_document": False,
-    }  # fmt: skip
+        "later_turns": True,
+        "later_turns_adjusted": False,
+        "within_document": False,
+    }
     assert found["caution"].fillna("").tolist() == ["selection", "", "turn_or_mood"]
     assert abs(difference) < 0.06
     assert rejected < 0.2

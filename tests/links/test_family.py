@@ -97,9 +97,12 @@ def independent() -> tuple[pd.DataFrame, pd.DataFrame]:
     codes["f"] = rng.random(n) < 0.5
     ids = [f"u{i:03}" for i in range(n)]
     units = pd.DataFrame({"unit_id": ids, "case_id": ids, "rating": rating * 1.0})
-    return pd.concat([
-        units[["unit_id"]].assign(coder="ana", code=code, applied=applied) for code, applied in codes.items()
-    ]), units  # fmt: skip
+    return pd.concat(
+        [
+            units[["unit_id"]].assign(coder="ana", code=code, applied=applied)
+            for code, applied in codes.items()
+        ]
+    ), units
 
 
 def test_with_one_text_each_it_is_westfall_and_youngs_by_permutation() -> None:
@@ -215,9 +218,12 @@ def test_without_an_interval_there_is_neither() -> None:
     seldom = units["case_id"].isin(["p00000", "p00001"]) & (np.arange(len(units)) % 2 == 0)
     rare = units[["unit_id"]].assign(coder="ana", code="rare", applied=seldom.to_numpy())
     found = links.code_to_rating(
-        pd.concat([decisions[decisions["coder"] == "ana"], rare]), units, **RATED, adjust="max-t",
+        pd.concat([decisions[decisions["coder"] == "ana"], rare]),
+        units,
+        **RATED,
+        adjust="max-t",
         equivalence=("rank_biserial", 0.3),
-    ).set_index("code")  # fmt: skip
+    ).set_index("code")
     assert found.loc["rare", "reason"] == "few_clusters"
     assert found.loc["rare", ["p_adjusted", "odds_ratio_p_adjusted", "equivalence_p_adjusted"]].isna().all()
     assert found.drop("rare")["p_adjusted"].notna().all()

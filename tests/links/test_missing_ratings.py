@@ -238,9 +238,7 @@ def read(
     path.write_text("\n".join(["id,who,said,stars", *lines]), encoding="utf-8")
     units = corpus.read(path, text="said", unit_id="id", case_id="who", ratings=["stars"])
     applied = np.arange(len(units)) // participants % 2 == 0
-    return pd.DataFrame(
-        {"unit_id": units["unit_id"], "coder": "ana", "code": "c", "applied": applied}
-    ), units  # fmt: skip
+    return pd.DataFrame({"unit_id": units["unit_id"], "coder": "ana", "code": "c", "applied": applied}), units
 
 
 STARS = [3, 4, 2, 5, 1, 4, 3, 2]

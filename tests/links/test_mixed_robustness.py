@@ -71,8 +71,9 @@ def test_the_table_stands_where_a_code_would_have_ended_the_search() -> None:
     rating, predictors, case = uneven()
     other = np.random.default_rng(1).random(len(rating)) < 0.5
     decisions, units = decided({"c": predictors["code"] > 0, "d": other}, rating, case)
-    table = links.code_to_rating(decisions, units, rating="rating", cluster="case_id", seed=1, n_boot=20,
-                                 details=True)  # fmt: skip
+    table = links.code_to_rating(
+        decisions, units, rating="rating", cluster="case_id", seed=1, n_boot=20, details=True
+    )
     row = table.set_index(["code", "source"]).loc[("c", "ana")]
     assert row["mixed_odds_ratio"] == pytest.approx(np.exp(0.888683), abs=1e-3)
     assert np.isfinite(table["odds_ratio"]).all()

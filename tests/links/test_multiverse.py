@@ -25,9 +25,13 @@ def test_long_calls_tell_how_far_they_are() -> None:
         decisions, units, odds_ratios=False, progress=lambda *at: told["table"].append(at), **asked
     )
     links.multiverse(
-        decisions, units, analyses=["rank_biserial"], exclusions=["none", "disputed"],
-        progress=lambda *at: told["curve"].append(at), **asked,
-    )  # fmt: skip
+        decisions,
+        units,
+        analyses=["rank_biserial"],
+        exclusions=["none", "disputed"],
+        progress=lambda *at: told["curve"].append(at),
+        **asked,
+    )
     assert told == {"table": [(1, 2), (2, 2)], "curve": [(1, 2), (2, 2)]}
 
 

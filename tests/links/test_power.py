@@ -110,8 +110,12 @@ def test_the_sample_size_has_the_power_and_fewer_have_not() -> None:
     assert tried["enough"].is_monotonic_increasing
     again = links.power(
         participants=[int(needed["participants"]), int(needed["participants"] / 2)],
-        rank_biserial=0.3, agreement=0.7, n_simulations=1000, seed=9, **DESIGN,
-    )["power"]  # fmt: skip
+        rank_biserial=0.3,
+        agreement=0.7,
+        n_simulations=1000,
+        seed=9,
+        **DESIGN,
+    )["power"]
     assert again[0] == pytest.approx(0.8, abs=0.07)
     assert again[1] < 0.7
 
@@ -152,8 +156,15 @@ def test_bad_input_is_refused_in_words(change: dict[str, object], message: str) 
 
 def test_people_who_use_the_code_more_and_rate_higher_are_no_link_of_own_texts() -> None:
     """Without a link of own texts, the comparison of all texts finds one, that of own texts does not."""
-    settings = {"participants": 40, "between": 0.7, "n_simulations": 400, "seed": 3,
-                "units_per_participant": 5, "prevalence": 0.4, "icc": 0.4}  # fmt: skip
+    settings = {
+        "participants": 40,
+        "between": 0.7,
+        "n_simulations": 400,
+        "seed": 3,
+        "units_per_participant": 5,
+        "prevalence": 0.4,
+        "icc": 0.4,
+    }
     own = links.power(odds_ratio=1, **settings).iloc[0]
     every = links.power(rank_biserial=0, **settings).iloc[0]
     assert every["power"] > 0.2

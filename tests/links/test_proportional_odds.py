@@ -117,11 +117,14 @@ def test_what_cannot_be_computed_has_a_reason() -> None:
     assert same["reason"].tolist() == ["constant_rating"]
 
 
-@pytest.mark.parametrize(("changed", "error", "said"), [
-    ({"model": "probit"}, ArgumentError, "expected model to be 'mixed' or 'marginal'"),
-    ({"rating": pd.Series(range(72)) % 13}, TableError, "at most 12 levels"),
-    ({"confidence_level": 95}, ArgumentError, "confidence_level"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("changed", "error", "said"),
+    [
+        ({"model": "probit"}, ArgumentError, "expected model to be 'mixed' or 'marginal'"),
+        ({"rating": pd.Series(range(72)) % 13}, TableError, "at most 12 levels"),
+        ({"confidence_level": 95}, ArgumentError, "confidence_level"),
+    ],
+)
 def test_bad_input_is_refused(changed: dict[str, object], error: type[Exception], said: str) -> None:
     rating, predictors, judge = wine()
     given = {"rating": rating, "predictors": predictors, "groups": judge, "model": "mixed"} | changed

@@ -82,15 +82,30 @@ def test_r_fits_slopes_and_crossed_effects_that_are_there(tmp_path: Path) -> Non
     applied, effect = rng.random(1440) < 0.4, 1.2 + rng.normal(size=60)
     latent = rng.normal(size=60)[case] + rng.normal(size=12)[topic] + effect[case] * applied
     stars = 1.0 + np.digitize(latent + rng.logistic(size=1440), [-2, 0, 1, 3])
-    units = pd.DataFrame({"unit_id": [f"u{i}" for i in range(1440)], "case_id": [f"p{c}" for c in case],
-                          "topic": [f"t{t}" for t in topic], "stars": stars})  # fmt: skip
+    units = pd.DataFrame(
+        {
+            "unit_id": [f"u{i}" for i in range(1440)],
+            "case_id": [f"p{c}" for c in case],
+            "topic": [f"t{t}" for t in topic],
+            "stars": stars,
+        }
+    )
     decisions = pd.DataFrame(
         {"unit_id": units["unit_id"], "coder": "ana", "code": 'a "warm" one\n#', "applied": applied}
     )
     found = by_r(
-        r_script(decisions, units, tmp_path / "slopes.R", rating="stars", cluster="case_id", source="ana",
-                 codes=['a "warm" one\n#'], slopes=['a "warm" one\n#'], crossed=["topic"])
-    )  # fmt: skip
+        r_script(
+            decisions,
+            units,
+            tmp_path / "slopes.R",
+            rating="stars",
+            cluster="case_id",
+            source="ana",
+            codes=['a "warm" one\n#'],
+            slopes=['a "warm" one\n#'],
+            crossed=["topic"],
+        )
+    )
     assert found.loc["x1", "predictor"] == 'a "warm" one\n#'
     assert found.loc["x1", "low"] < 1.2 < found.loc["x1", "high"]
     for term in ("sd (Intercept) participant", "sd x1 participant", "sd (Intercept) group1"):
@@ -104,9 +119,13 @@ def test_the_data_give_the_odds_ratios_of_a_link(
     script = r_script(*example, tmp_path / "link.R", **MODEL, codes=["affective"])
     data = pd.read_csv(tmp_path / "link.csv")
     model = cumulative_mixed(data["rating"], data[["x1", "s1"]], groups=data["participant"])
-    link = code_to_rating(
-        *example, rating="EmpathyOverall", cluster="case_id", sources=["ana"], n_boot=1, seed=1
-    ).set_index("code").loc["affective"]  # fmt: skip
+    link = (
+        code_to_rating(
+            *example, rating="EmpathyOverall", cluster="case_id", sources=["ana"], n_boot=1, seed=1
+        )
+        .set_index("code")
+        .loc["affective"]
+    )
     expected = np.log([link["odds_ratio"], link["between_odds_ratio"]])
     assert model.coefficients[["x1", "s1"]].tolist() == pytest.approx(expected.tolist(), abs=1e-4)
     words = script.read_text("utf-8")
@@ -124,8 +143,14 @@ def study(tmp_path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
         stars = "" if i % 9 == 8 else i % 5 + 1
         lines.append(f"msg{i},Zqmaria{i % 6},My zqbrother left me {i},zqtopic{i % 4},{20 + i % 7},{stars}")
     (tmp_path / "texts.csv").write_text("\n".join(lines), encoding="utf-8")
-    units = corpus.read(tmp_path / "texts.csv", text="said", unit_id="id", case_id="who",
-                        ratings=["stars", "age"], variables=["topic"])  # fmt: skip
+    units = corpus.read(
+        tmp_path / "texts.csv",
+        text="said",
+        unit_id="id",
+        case_id="who",
+        ratings=["stars", "age"],
+        variables=["topic"],
+    )
     book = Codebook.read("sense7")
     store = Store.create(tmp_path / "study", units=units, codebook=book)
     for place, unit_id in enumerate(units["unit_id"]):

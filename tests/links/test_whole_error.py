@@ -28,16 +28,24 @@ def study() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, coders.Run]:
     case = np.repeat(np.arange(60), 8)
     true = rng.random(480) < rng.beta(1, 3, 60)[case]
     latent = rng.normal(size=60)[case] - 1.4 * true + rng.normal(size=480)
-    units = pd.DataFrame({
-        "unit_id": [f"u{i:03}" for i in range(480)], "text": [f"Text number {i}." for i in range(480)],
-        "document_id": [f"d{i:03}" for i in range(480)], "position": 0,
-        "case_id": [f"p{c:02}" for c in case], "empathy": 1.0 + np.digitize(latent, [-2, -1, 0, 1]),
-    })  # fmt: skip
+    units = pd.DataFrame(
+        {
+            "unit_id": [f"u{i:03}" for i in range(480)],
+            "text": [f"Text number {i}." for i in range(480)],
+            "document_id": [f"d{i:03}" for i in range(480)],
+            "position": 0,
+            "case_id": [f"p{c:02}" for c in case],
+            "empathy": 1.0 + np.digitize(latent, [-2, -1, 0, 1]),
+        }
+    )
     sample = corpus.hand_sample(units, n=160, seed=7)
-    people = pd.concat([
-        units[["unit_id"]].assign(coder=coder, code=code, applied=codes ^ (rng.random(480) < 0.08))
-        for coder in ("ana", "ben") for code, codes in (("flawed", true), ("sound", rng.random(480) < 0.3))
-    ])  # fmt: skip
+    people = pd.concat(
+        [
+            units[["unit_id"]].assign(coder=coder, code=code, applied=codes ^ (rng.random(480) < 0.08))
+            for coder in ("ana", "ben")
+            for code, codes in (("flawed", true), ("sound", rng.random(480) < 0.3))
+        ]
+    )
     people = people[people["unit_id"].isin(sample.loc[sample["drawn"], "unit_id"])]
     noise = {name: rng.random(480) for name in ("brief", "plain")}
 
@@ -88,9 +96,14 @@ def test_with_one_coder_and_one_prompt_the_rows_are_those_of_with_model() -> Non
     found = links.multiverse(ana, units, arms={"model-a": base}, inclusion=sample, **CURVE, **RATED)
     whole = found[found["analysis"] == "whole"].set_index(["code", "source"])
     other = links.models.with_model(
-        ana, units, model=run.decisions, inclusion=sample, rating="empathy", cluster="case_id",
+        ana,
+        units,
+        model=run.decisions,
+        inclusion=sample,
+        rating="empathy",
+        cluster="case_id",
         odds_ratios=False,
-    ).replace({"model": "model-a", "model + human": "model-a + human"})  # fmt: skip
+    ).replace({"model": "model-a", "model + human": "model-a + human"})
     other = other.set_index(["code", "source"]).loc[whole.index]
     for name in ("", "_low", "_high"):
         mine = whole[name.removeprefix("_") or "estimate"]
@@ -180,8 +193,10 @@ def test_figure_and_text_print_the_same_whole_error(tmp_path: Any) -> None:
     ]
     row = found.query("analysis == 'whole' and source == 'model-a + human' and code == 'flawed'").iloc[0]
     picture = figures.specification_curve(found, code="flawed", effect="rank_biserial").description
-    said, printed = str(texts[1]), [f"{row[name]:.2f}".replace("-", "−").replace("0.", ".")
-                                    for name in ("estimate", "low", "high")]  # fmt: skip
+    said, printed = (
+        str(texts[1]),
+        [f"{row[name]:.2f}".replace("-", "−").replace("0.", ".") for name in ("estimate", "low", "high")],
+    )
     at, low, high = printed
     assert f"was {at}, 95% CI [{low}, {high}]" in said
     assert f"{at}, 95% CI [{low}, {high}]" in picture

@@ -87,8 +87,15 @@ def second_way(given: dict[str, pd.DataFrame], measure: str) -> dict[str, float]
     ends = np.array([middle, middle - half, middle + half])
     ends = np.tanh(ends) if measure == "rank_biserial" else ends
     p_value = 2 * stats.t.sf(abs(middle) / np.sqrt(v), k - 1)
-    return {"estimate": ends[0], "low": ends[1], "high": ends[2], "weight": omega, "worth": r2, "p": p_value,
-            "width": np.sqrt(v / c[1, 1])}  # fmt: skip
+    return {
+        "estimate": ends[0],
+        "low": ends[1],
+        "high": ends[2],
+        "weight": omega,
+        "worth": r2,
+        "p": p_value,
+        "width": np.sqrt(v / c[1, 1]),
+    }
 
 
 @pytest.mark.parametrize("drawn", ["texts", "participants", "by the model"])
@@ -113,9 +120,14 @@ def test_the_rows_of_people_and_of_the_model_are_each_its_own_link() -> None:
     table = linked(given)
     for source, decisions in (("human", given["decisions"]), ("model", given["model"])):
         alone = qual.links.code_to_rating(
-            decisions, given["units"], **COLUMNS, sources=[decisions["coder"].iloc[0]], odds_ratios=False,
-            n_boot=1, details=True,
-        ).iloc[0]  # fmt: skip
+            decisions,
+            given["units"],
+            **COLUMNS,
+            sources=[decisions["coder"].iloc[0]],
+            odds_ratios=False,
+            n_boot=1,
+            details=True,
+        ).iloc[0]
         same = ["n_with", "n_without", "n_clusters", "n_clusters_with", "mean_difference", "rank_biserial"]
         assert table.loc[source, same].astype(float).to_numpy() == pytest.approx(alone[same].astype(float))
         assert table.loc[source, "p"] == pytest.approx(alone["p"], rel=0.5)  # of the effect, not of its z
@@ -353,8 +365,10 @@ def test_texts_a_little_off_in_their_ratings_are_cautioned_about() -> None:
     chosen = {**given, "decisions": given["decisions"][given["decisions"]["unit_id"].isin(taken)]}
     caution = linked(chosen, inclusion="equal")["caution"].fillna("")
     assert {name: "sample_differs" in said for name, said in caution.items()} == {
-        "human": True, "model": False, "model + human": True,
-    }  # fmt: skip
+        "human": True,
+        "model": False,
+        "model + human": True,
+    }
 
 
 def test_more_texts_than_the_probabilities_allow_are_refused() -> None:
@@ -420,9 +434,13 @@ def test_table_and_figure_take_the_rows() -> None:
     )
     assert "model + human" in forest.description
     coder = qual.links.code_to_rating(
-        given["decisions"].assign(coder="human"), given["units"], **COLUMNS, odds_ratios=False, n_boot=9,
+        given["decisions"].assign(coder="human"),
+        given["units"],
+        **COLUMNS,
+        odds_ratios=False,
+        n_boot=9,
         sources=["human"],
-    )  # fmt: skip
+    )
     assert qual.report.tables.link(coder, source="human").notes[0] == "Basis: not stated · 104 texts: human"
 
 

@@ -101,8 +101,10 @@ def test_odds_ratios_hold_by_the_rule_of_the_draw() -> None:
             row, human = table.loc["model + human"], table.loc["human"]
             if np.isfinite(row[f"{name}_low"]) and np.isfinite(row[f"{name}_high"]):
                 inside.append(row[f"{name}_low"] <= true <= row[f"{name}_high"])
-                widths.append(np.log(row[f"{name}_high"] / row[f"{name}_low"])
-                              / np.log(human[f"{name}_high"] / human[f"{name}_low"]))  # fmt: skip
+                widths.append(
+                    np.log(row[f"{name}_high"] / row[f"{name}_low"])
+                    / np.log(human[f"{name}_high"] / human[f"{name}_low"])
+                )
         assert len(inside) > 0.9 * len(studies(60))
         assert np.mean(inside) > 0.95 - 3 * np.sqrt(0.05 * 0.95 / len(inside))
         assert np.max(widths) <= 1 + 1e-9
@@ -126,8 +128,9 @@ def test_a_fair_draw_is_hardly_ever_refused() -> None:
     designs = [
         Design(drawn=drawn, participants=n, prevalence=prevalence)
         for drawn in ("texts", "participants", "hand_sample", "by the model")
-        for n in (15, 40) for prevalence in (0.03, 0.2, 0.9)
-    ]  # fmt: skip
+        for n in (15, 40)
+        for prevalence in (0.03, 0.2, 0.9)
+    ]
     for design in designs:
         for _ in studies(100):
             try:

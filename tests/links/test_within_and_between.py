@@ -55,10 +55,13 @@ def test_people_who_use_a_code_more_and_rate_higher_make_no_link_within() -> Non
 
 def test_participants_who_always_have_the_code_carry_nothing_within() -> None:
     decisions, units = draw(Design(odds_ratio=2.5), np.random.default_rng(3))
-    more = pd.DataFrame({
-        "unit_id": [f"x{i}" for i in range(60)], "case_id": np.repeat([f"x{i}" for i in range(12)], 5),
-        "rating": np.tile([3.0, 4, 4, 5, 5], 12),
-    })  # fmt: skip
+    more = pd.DataFrame(
+        {
+            "unit_id": [f"x{i}" for i in range(60)],
+            "case_id": np.repeat([f"x{i}" for i in range(12)], 5),
+            "rating": np.tile([3.0, 4, 4, 5, 5], 12),
+        }
+    )
     always = more[["unit_id"]].assign(coder="ana", code="code", applied=True)
     settings = {"rating": "rating", "cluster": "case_id", "n_boot": 2}
     without = links.code_to_rating(decisions, units, **settings).iloc[0]

@@ -70,9 +70,11 @@ def test_twelve_texts_cost_far_less_than_twelve_times_one_as_a_code_is_read_once
     assert "site-packages" not in str(dict(run.card))
     _, port = chat.endpoint.base_url.removesuffix("/v1").rsplit(":", 1)
     with pytest.raises(urllib.error.HTTPError, match="401"):
-        urllib.request.urlopen(urllib.request.Request(
-            f"http://127.0.0.1:{port}/v1/chat/completions", b"{}", {"Content-Type": "application/json"}
-        ))  # fmt: skip
+        urllib.request.urlopen(
+            urllib.request.Request(
+                f"http://127.0.0.1:{port}/v1/chat/completions", b"{}", {"Content-Type": "application/json"}
+            )
+        )
     # Another process, at another port, takes up the replies and asks nothing.
     other = allowed(models.local_chat(threads=1, cache=tmp_path / "replies", parameters=coders.PARAMETERS))
     assert other.endpoint.base_url != chat.endpoint.base_url
@@ -151,9 +153,13 @@ def test_a_stranger_recomputes_a_models_codes_from_a_bundle(tmp_path: Path) -> N
     again = allowed(models.local_chat(**here, parameters=told["parameters"]))
     assert again.endpoint.identity == told["identity"]
     rerun = coders.code(
-        theirs.units, theirs.codebook, chat=again, coder="model-small", with_context=told["with_context"],
+        theirs.units,
+        theirs.codebook,
+        chat=again,
+        coder="model-small",
+        with_context=told["with_context"],
         plan=coders.variants(runs=1, wordings=[told["wording"]], orders=1),
-    )  # fmt: skip
+    )
     assert rerun.card["prompts"] == told["prompts"]
     assert rerun.card["plan"] == told["plan"]
     columns = ["unit_id", "code", "verdict", "start", "end", "reason"]

@@ -30,9 +30,12 @@ def minilm() -> Embedder:
 def test_vectors_are_those_of_the_embedder(minilm: Embedder, tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     stored = embed_to_folder(
-        [*TEXTS, *TEXTS], tmp_path / "v", embed=minilm, chunk=7,
+        [*TEXTS, *TEXTS],
+        tmp_path / "v",
+        embed=minilm,
+        chunk=7,
         progress=lambda done, total: seen.append((done, total)),
-    )  # fmt: skip
+    )
     assert np.abs(stored(TEXTS[::-1]) - minilm(TEXTS[::-1])).max() < 1e-6
     assert stored.array.shape == (24, 384)
     assert isinstance(stored.array, np.memmap)
@@ -132,9 +135,14 @@ def test_no_text_is_in_the_folder_or_in_what_is_shown(minilm: Embedder, tmp_path
 def test_themes_take_them(minilm: Embedder, tmp_path: Path) -> None:
     texts = [f"{text} again" for text in TEXTS] + TEXTS + [f"so {text}" for text in TEXTS]
     units = pd.DataFrame(
-        {"unit_id": [f"u{row:02}" for row in range(72)], "text": texts, "document_id": "d", "case_id": "p",
-         "position": range(72)}
-    )  # fmt: skip
+        {
+            "unit_id": [f"u{row:02}" for row in range(72)],
+            "text": texts,
+            "document_id": "d",
+            "case_id": "p",
+            "position": range(72),
+        }
+    )
     stored = embed_to_folder(texts, tmp_path / "v", embed=minilm)
     settings: dict[str, Any] = {"granularity": 1.0, "n_resamples": 0}
     of_file = themes.fit(units, embed=stored, **settings)

@@ -382,8 +382,10 @@ def test_no_participant_is_ever_on_both_sides() -> None:
     assert set().union(*(predicted for _, predicted in seen)) == set(units()["case_id"])
     assert (found.groupby("cluster")["fold"].nunique() == 1).all()
     assert found.groupby("predictor", sort=False).size().to_dict() == {
-        "spy": 60, "majority class": 60, "mean rating": 60,
-    }  # fmt: skip
+        "spy": 60,
+        "majority class": 60,
+        "mean rating": 60,
+    }
 
 
 def test_a_predictor_that_knows_participants_by_heart_gains_nothing() -> None:
@@ -459,8 +461,11 @@ def test_the_table_holds_baselines_intervals_and_the_published_figures() -> None
     found = ratings.cross_validate(frame, predictors, rating="empathy", cluster="case_id", folds=6, seed=7)
     table = ratings.compare(found, n_boot=300, seed=7).set_index("predictor")
     assert list(table.index) == [
-        "regression", "majority class", "mean rating", "SENSE-7 paper (published, on its own data)",
-    ]  # fmt: skip
+        "regression",
+        "majority class",
+        "mean rating",
+        "SENSE-7 paper (published, on its own data)",
+    ]
     model, majority, mean, paper = (table.iloc[place] for place in range(4))
     assert model["spearman"] > 0.9
     assert (model["n"], model["n_missing"], majority["n"]) == (118, 1, 119)
@@ -495,9 +500,13 @@ def test_the_gain_over_the_majority_is_of_the_same_units() -> None:
     right = frame.set_index("unit_id")["empathy"].astype(float)
     right[right == right.mode()[0]] = np.nan  # a judge that does not answer where the majority is right
     found = ratings.cross_validate(
-        frame, {"judge": lambda train, test: right.loc[test["unit_id"]]}, rating="empathy", cluster="case_id",
-        folds=2, seed=7,
-    )  # fmt: skip
+        frame,
+        {"judge": lambda train, test: right.loc[test["unit_id"]]},
+        rating="empathy",
+        cluster="case_id",
+        folds=2,
+        seed=7,
+    )
     judge = ratings.compare(found, n_boot=100, seed=7).iloc[0]
     both = found.pivot(index="unit_id", columns="predictor", values="predicted").join(
         frame.set_index("unit_id")["empathy"]

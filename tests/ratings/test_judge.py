@@ -112,13 +112,34 @@ def test_a_reply_that_is_a_number(reply: str, rating: float) -> None:
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        *[(reply, "unparsable") for reply in (
-            "", "four", "4/5", "4 or 5", "Rating: 4", "4,5", "4.", ".5", "-3", "+4", "４", "٤", "1e0", "nan",
-            "4\n4", "[4]", '{"rating": 4}', "3 3", "4" * 5000, "I cannot rate that.",
-        )],
+        *[
+            (reply, "unparsable")
+            for reply in (
+                "",
+                "four",
+                "4/5",
+                "4 or 5",
+                "Rating: 4",
+                "4,5",
+                "4.",
+                ".5",
+                "-3",
+                "+4",
+                "４",
+                "٤",
+                "1e0",
+                "nan",
+                "4\n4",
+                "[4]",
+                '{"rating": 4}',
+                "3 3",
+                "4" * 5000,
+                "I cannot rate that.",
+            )
+        ],
         *[(reply, "outside_scale") for reply in ("0", "0.9", "5.1", "6", "10", "0.999999")],
     ],
-)  # fmt: skip
+)
 def test_a_reply_that_is_none_is_missing_and_never_guessed(reply: str, reason: str) -> None:
     found = ratings.judge(messages("a"), chat=lambda prompt: reply).iloc[0]
     assert np.isnan(found["predicted"])

@@ -147,8 +147,10 @@ def test_the_turns_of_the_context_are_redacted_too() -> None:
         "Hi [NAME-1] é",
     ]
     assert done.replacements[["column", "turn"]].fillna({"turn": -1}).to_numpy().tolist() == [
-        ["text", -1], ["context", 0], ["context", 1],
-    ]  # fmt: skip
+        ["text", -1],
+        ["context", 0],
+        ["context", 1],
+    ]
     seen = redact.preview(said, redact.find(said, names=["Anna"]), width=5)
     assert seen["identifier"].tolist() == ["Anna"] * 3
     assert seen["before"].tolist() == ["", "I am ", "Hi "]
@@ -216,9 +218,35 @@ def test_applied_twice_nothing_more_is_found_and_no_text_is_too_odd(text: str, k
 @pytest.mark.long
 @pytest.mark.parametrize(
     "piece",
-    ["a", "a.", "a@", "1", "1 ", "1-", "(1", "a-", "www.", "http://", "@", "@a.", ":", "a:", "1.", "DE12 ",
-     "4 1", "Anna ", "Anna-", "x@y.", "é\u0301", "[", "!#$%&", "+1 ", "0.0.", "田"],
-)  # fmt: skip
+    [
+        "a",
+        "a.",
+        "a@",
+        "1",
+        "1 ",
+        "1-",
+        "(1",
+        "a-",
+        "www.",
+        "http://",
+        "@",
+        "@a.",
+        ":",
+        "a:",
+        "1.",
+        "DE12 ",
+        "4 1",
+        "Anna ",
+        "Anna-",
+        "x@y.",
+        "é\u0301",
+        "[",
+        "!#$%&",
+        "+1 ",
+        "0.0.",
+        "田",
+    ],
+)
 def test_time_grows_with_the_length_alone(piece: str) -> None:
     """Ten times the text takes about ten times as long: far from the hundredfold of a quadratic search."""
     text = piece * (30_000 // len(piece))
@@ -304,7 +332,7 @@ def test_the_page_shows_the_measured_figures_and_its_example_runs() -> None:
         ("it was ok.it was 0.12345678, p. 1034-1041", []),
         ("IBAN DE89 3704 0044 0532 0130 01", [("iban", "DE89 3704 0044 0532 0130 01")]),
     ],
-)  # fmt: skip
+)
 def test_as_people_write_them(text: str, found: list[tuple[str, str]]) -> None:
     assert found_in(text) == found
 

@@ -124,8 +124,15 @@ def test_blank_passages_are_left_out_and_none_is_an_empty_frame() -> None:
     assert chosen.empty
     none = _choose_quotes.select(CODINGS.empty(), UNITS, codebook=CODEBOOK, seed=0)
     assert [*none.columns[:7], none.columns[-1]] == [
-        "code", "unit_id", "start", "end", "case_id", "rating", "coders", "quote",
-    ]  # fmt: skip
+        "code",
+        "unit_id",
+        "start",
+        "end",
+        "case_id",
+        "rating",
+        "coders",
+        "quote",
+    ]
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 8), (3, 3), (-1, 2), (None, 2), (2, None), (5, 4)])

@@ -153,8 +153,12 @@ def test_a_paper_prints_what_it_analyses_otherwise(tmp_path: Path) -> None:
     other = replace(PLAN, rating="Trust", question="What for?", seed=3, n_boot=30)
     report.paper(store, other, tmp_path / "paper", formats=["md"], with_prose=False)
     printed = (tmp_path / "paper" / "deviations.md").read_text("utf-8")
-    for row in ("Rating that codes are linked to: Warmth. | Analysed: Trust.", "| Analysed: What for?",
-                "Seed of the intervals: 0. | Analysed: 3.", "resamples: 20. | Analysed: 30."):  # fmt: skip
+    for row in (
+        "Rating that codes are linked to: Warmth. | Analysed: Trust.",
+        "| Analysed: What for?",
+        "Seed of the intervals: 0. | Analysed: 3.",
+        "resamples: 20. | Analysed: 30.",
+    ):
         assert row in printed
     report.paper(store, None, tmp_path / "as_planned", formats=["md"], with_prose=False)
     assert "Analysed" not in (tmp_path / "as_planned" / "deviations.md").read_text("utf-8")
@@ -167,8 +171,15 @@ def rated_study(path: Path, plan: acts.contents.AnalysisPlan) -> Store:
     made.units.assign(
         Warmth=[1 + i * 7 % 5 for i in range(160)], Trust=[1 + i * 3 % 5 for i in range(160)]
     ).to_csv(file, index=False)
-    units = corpus.read(file, text="text", unit_id="unit_id", document_id="document_id", case_id="case_id",
-                        position="position", ratings=["Warmth", "Trust"])  # fmt: skip
+    units = corpus.read(
+        file,
+        text="text",
+        unit_id="unit_id",
+        document_id="document_id",
+        case_id="case_id",
+        position="position",
+        ratings=["Warmth", "Trust"],
+    )
     store = Store.create(path, units=units, codebook=made.codebook)
     for coder in made.coders:
         store.append(made.acts(coder=coder))

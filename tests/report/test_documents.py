@@ -116,9 +116,15 @@ def test_the_files_of_a_paper_compile_in_a_document_of_one_and_of_two_columns(
     """Read in as they are: what the folder holds is laid out for the pages that were asked for."""
     store = shipped(tmp_path / "study")
     done = report.paper(
-        store, PLAN, tmp_path / "paper", formats=["tex", "docx"], page_columns=columns, paper_size="letter",
-        codebook_layout="grid" if columns == 2 else "list", conditions=["Model"],
-    )  # fmt: skip
+        store,
+        PLAN,
+        tmp_path / "paper",
+        formats=["tex", "docx"],
+        page_columns=columns,
+        paper_size="letter",
+        codebook_layout="grid" if columns == 2 else "list",
+        conditions=["Model"],
+    )
     files = [name.removesuffix(".tex") for name in done.files["file"] if name.endswith(".tex")]
     assert {"links", "codes", "codebook", "checklist_coreq", "methods"} <= set(files)
     read = "\\clearpage\n".join(f"\\input{{paper/{name}}}\n" for name in files)

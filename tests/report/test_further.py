@@ -47,9 +47,12 @@ def test_each_is_a_row_and_an_odds_ratio_one_for_each_split(further: dict[str, A
     assert first[4] == f"[{icc.low:.2f}, {icc.high:.2f}]".replace("0.", ".")
     assert "the mean of 3 coders" in table.rows[1][0]
     assert [row[0] for row in table.rows[2:]] == [
-        "Odds ratio, marginal model", "… the same at all splits", "… of 2 or more", "… of 3 or more",
+        "Odds ratio, marginal model",
+        "… the same at all splits",
+        "… of 2 or more",
+        "… of 3 or more",
         "… of 4 or more",
-    ]  # fmt: skip
+    ]
     odds = further["Rating"]
     assert [row[3] for row in table.rows[4:]] == [f"{one:.2f}" for one in odds["odds_ratio"][1:]]
     assert table.rows[3][5] == "< .001"
@@ -92,10 +95,12 @@ def test_coders_who_err_and_a_model_have_rows_sentences_and_objections(store: St
     applied = truth == right
     ids = [f"u{place}" for place in range(400)]
     names = ["ana", "ben", "cleo", "dora", "eva", "finn", "model-a"]
-    decisions = pd.concat([
-        pd.DataFrame({"unit_id": ids, "coder": name, "code": "warm", "applied": row})
-        for name, row in zip(names, applied, strict=True)
-    ])  # fmt: skip
+    decisions = pd.concat(
+        [
+            pd.DataFrame({"unit_id": ids, "coder": name, "code": "warm", "applied": row})
+            for name, row in zip(names, applied, strict=True)
+        ]
+    )
     units = pd.DataFrame({"unit_id": ids, "case_id": [f"p{place // 10}" for place in range(400)]})
     people = decisions[decisions["coder"] != "model-a"]
     over = {"units": units, "cluster": "case_id"}
@@ -109,9 +114,10 @@ def test_coders_who_err_and_a_model_have_rows_sentences_and_objections(store: St
     assert rows[0][:3] == ("Sensitivity of ana (Dawid and Skene)", "Codes, warm", "400")
     assert rows[-1][:2] == ("Winning rate ω of model-a (ε 0.2)", "Texts, warm")
     [paragraph] = [
-        one for one in report.methods(store, further=further).paragraphs
+        one
+        for one in report.methods(store, further=further).paragraphs
         if one.heading == "Further statistics"
-    ]  # fmt: skip
+    ]
     assert len(paragraph.sentences) == 3
     assert "over participants" in str(paragraph.sentences[1])
     assert "over texts" in str(paragraph.sentences[2])

@@ -20,11 +20,36 @@ pytestmark = pytest.mark.documents
 CONDITION = '=1+1"</b>\\input{x}'
 FORMATS = ("docx", "tex", "md", "html", "csv")
 HARMLESS = {
-    "html", "head", "meta", "title", "style", "body", "table", "caption", "thead", "tbody", "tfoot", "tr",
-    "th", "td", "p", "br", "em", "strong", "figure", "figcaption", "dl", "dt", "dd", "ul", "li", "footer",
+    "html",
+    "head",
+    "meta",
+    "title",
+    "style",
+    "body",
+    "table",
+    "caption",
+    "thead",
+    "tbody",
+    "tfoot",
+    "tr",
+    "th",
+    "td",
+    "p",
+    "br",
+    "em",
+    "strong",
+    "figure",
+    "figcaption",
+    "dl",
+    "dt",
+    "dd",
+    "ul",
+    "li",
+    "footer",
     "section",
-    "h2", "h3",
-}  # fmt: skip
+    "h2",
+    "h3",
+}
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +59,16 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store = hostile_study(folder / "study")
     memos = store.memos()
     position = memos.loc[memos["target_kind"] == "study", "memo_id"].iloc[0]
-    report.paper(store, None, folder / "paper", formats=FORMATS, conditions=[CONDITION], with_texts=True,
-                 settled_by="rulings", positionality=position)  # fmt: skip
+    report.paper(
+        store,
+        None,
+        folder / "paper",
+        formats=FORMATS,
+        conditions=[CONDITION],
+        with_texts=True,
+        settled_by="rulings",
+        positionality=position,
+    )
     return folder / "paper"
 
 

@@ -44,10 +44,17 @@ def study_of(
 
 def units_of(case: np.ndarray, stars: np.ndarray) -> pd.DataFrame:
     ids = [f"u{i:03}" for i in range(len(case))]
-    return pd.DataFrame({
-        "unit_id": ids, "text": [f"Text number {i}." for i in range(len(case))], "document_id": ids,
-        "case_id": [f"p{c:02}" for c in case], "position": 0, "context": "", "stars": stars,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "unit_id": ids,
+            "text": [f"Text number {i}." for i in range(len(case))],
+            "document_id": ids,
+            "case_id": [f"p{c:02}" for c in case],
+            "position": 0,
+            "context": "",
+            "stars": stars,
+        }
+    )
 
 
 @cache

@@ -43,10 +43,14 @@ def asked(folder: Path) -> tuple[Store, pd.DataFrame]:
     case = np.repeat(np.arange(40), 6)
     true = rng.random(240) < rng.beta(1, 2, 40)[case]
     latent = rng.normal(size=40)[case] - 1.4 * true + rng.normal(size=240)
-    pd.DataFrame({
-        "Message": [f"u{i:03}" for i in range(240)], "Comment": [f"Text number {i}." for i in range(240)],
-        "Person": [f"p{c:02}" for c in case], "Stars": 1 + np.digitize(latent, [-2, -1, 0, 1]),
-    }).to_csv(folder / "units.csv", index=False)  # fmt: skip
+    pd.DataFrame(
+        {
+            "Message": [f"u{i:03}" for i in range(240)],
+            "Comment": [f"Text number {i}." for i in range(240)],
+            "Person": [f"p{c:02}" for c in case],
+            "Stars": 1 + np.digitize(latent, [-2, -1, 0, 1]),
+        }
+    ).to_csv(folder / "units.csv", index=False)
     units = corpus.read(
         folder / "units.csv", text="Comment", unit_id="Message", case_id="Person", ratings=["Stars"]
     )
@@ -54,9 +58,10 @@ def asked(folder: Path) -> tuple[Store, pd.DataFrame]:
     store = Store.create(folder / "study", units=units, codebook=CODES)
     for coder in ("ana", "ben"):
         codes = {
-            "flawed": true ^ (rng.random(240) < 0.08), "sound": rng.random(240) < 0.4,
+            "flawed": true ^ (rng.random(240) < 0.08),
+            "sound": rng.random(240) < 0.4,
             "brief": rng.random(240) < 0.05,
-        }  # fmt: skip
+        }
         named: dict[str, Any] = {"coder": coder, "codebook": CODES}
         made = []
         for at in np.flatnonzero(sample["drawn"]):
@@ -75,9 +80,16 @@ def asked(folder: Path) -> tuple[Store, pd.DataFrame]:
     plan = coders.variants(runs=1, wordings=["plain", "brief"], orders=1, n=120, seed=5)
     run = coders.code(units, CODES, chat=chat, coder="model-a", plan=plan)
     return store, links.multiverse(
-        store.decisions(), store.units, rating="Stars", cluster="case_id", arms={run.coder: run.answers},
-        inclusion=sample, analyses=["rank_biserial", "mixed"], exclusions=["none", "disputed"], n_boot=100,
-    )  # fmt: skip
+        store.decisions(),
+        store.units,
+        rating="Stars",
+        cluster="case_id",
+        arms={run.coder: run.answers},
+        inclusion=sample,
+        analyses=["rank_biserial", "mixed"],
+        exclusions=["none", "disputed"],
+        n_boot=100,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -112,9 +124,14 @@ def test_text_and_table_have_the_same_adjusted_p_and_equivalence(written: Writte
     note, methods, results = (words(folder / f"{name}.md") for name in ("links", "methods", "results"))
     (n_tests,) = re.findall(r"over all codes × sources \((\d+) tests\)", note)
     every = links.code_to_rating(
-        store.decisions(settled_by="nothing"), store.units, rating="Stars", cluster="case_id",
-        adjust="max-t", equivalence=MARGIN, n_boot=20,
-    )  # fmt: skip
+        store.decisions(settled_by="nothing"),
+        store.units,
+        rating="Stars",
+        cluster="case_id",
+        adjust="max-t",
+        equivalence=MARGIN,
+        n_boot=20,
+    )
     assert int(n_tests) == every["odds_ratio_p"].notna().sum() > len(table)
     assert f"across all {n_tests} tests of codes and {every['source'].nunique()} sources" in methods
     assert "two one-sided t tests (Schuirmann, 1987) at the margin of r between −.35 and .35" in methods
@@ -135,9 +152,12 @@ def test_text_and_table_have_the_same_adjusted_p_and_equivalence(written: Writte
 def test_each_number_of_the_texts_has_its_call(written: Written) -> None:
     _, store, curve = written
     given: dict[str, Any] = {
-        "rating": "Stars", "settled_by": "nothing", "n_boot": 5, "adjust": "max-t",
+        "rating": "Stars",
+        "settled_by": "nothing",
+        "n_boot": 5,
+        "adjust": "max-t",
         "equivalence": ("odds_ratio", 6.0),
-    }  # fmt: skip
+    }
     texts = [one(store, multiverse=curve, **given) for one in (report.methods, report.results)]
     assert "an odds ratio between 1/6 and 6" in str(texts[0])
 
@@ -154,11 +174,22 @@ def test_each_number_of_the_texts_has_its_call(written: Written) -> None:
 
 def example(**columns: object) -> pd.DataFrame:
     usual = {
-        "code": ["a", "b"], "source": "ana", "n_with": 10, "n_without": 20, "n_clusters": 12,
-        "mean_difference": 0.1, "rank_biserial": [0.3, 0.02], "rank_biserial_low": [0.1, -0.1],
-        "rank_biserial_high": [0.5, 0.14], "p": [0.004, 0.7], "p_adjusted": [0.01, 0.7], "n_boot": 20,
-        "confidence_level": 0.95, "seed": 0, "family": "codes of ana",
-    }  # fmt: skip
+        "code": ["a", "b"],
+        "source": "ana",
+        "n_with": 10,
+        "n_without": 20,
+        "n_clusters": 12,
+        "mean_difference": 0.1,
+        "rank_biserial": [0.3, 0.02],
+        "rank_biserial_low": [0.1, -0.1],
+        "rank_biserial_high": [0.5, 0.14],
+        "p": [0.004, 0.7],
+        "p_adjusted": [0.01, 0.7],
+        "n_boot": 20,
+        "confidence_level": 0.95,
+        "seed": 0,
+        "family": "codes of ana",
+    }
     return LINKS.example(**usual | columns)
 
 
@@ -196,9 +227,14 @@ def test_review_asks_for_the_adjustment_and_names_what_is_left_open(tmp_path: Pa
     frame = report.review(store, with_agreement=False).frame.set_index("kind")
     assert not {"adjustment_open", "settled_by_open"} & set(frame.index)
     rows = links.code_to_rating(
-        store.decisions(settled_by="rulings"), store.units, rating="Stars", cluster="case_id",
-        adjust="max-t", equivalence=("rank_biserial", 0.05), n_boot=2,
-    )  # fmt: skip
+        store.decisions(settled_by="rulings"),
+        store.units,
+        rating="Stars",
+        cluster="case_id",
+        adjust="max-t",
+        equivalence=("rank_biserial", 0.05),
+        n_boot=2,
+    )
     rows = rows[rows["source"] == "consensus"]
     left_open = (rows["odds_ratio_p_adjusted"] >= 0.05) & (rows["equivalence_p_adjusted"] >= 0.05)
     assert frame.loc["links_inconclusive", "n"] == left_open.sum() > 0
@@ -231,11 +267,19 @@ def test_the_multiverse_of_units_from_a_file_is_one_in_text_and_table(written: W
 
 def test_each_model_has_a_row_and_without_arms_there_is_no_whole_error() -> None:
     whole = MULTIVERSE.example(
-        code="a", source=["ana", "human", "model-a", "model-a + human", "model-b", "model-b + human"],
-        analysis=["rank_biserial", *["whole"] * 5], estimate=[0.2, 0.21, 0.3, 0.22, 0.1, 0.19],
-        low=0.01, high=0.5, n_coders=[None, 2, None, 2, None, 2], n_prompts=[None, None, 3, 1, 1, 0],
-        exclusion="none", effect="rank_biserial", whole_p=0.03, confidence_level=0.95,
-    )  # fmt: skip
+        code="a",
+        source=["ana", "human", "model-a", "model-a + human", "model-b", "model-b + human"],
+        analysis=["rank_biserial", *["whole"] * 5],
+        estimate=[0.2, 0.21, 0.3, 0.22, 0.1, 0.19],
+        low=0.01,
+        high=0.5,
+        n_coders=[None, 2, None, 2, None, 2],
+        n_prompts=[None, None, 3, 1, 1, 0],
+        exclusion="none",
+        effect="rank_biserial",
+        whole_p=0.03,
+        confidence_level=0.95,
+    )
     table = report.tables.multiverse(whole)
     assert [row[1] for row in table.rows] == ["model-a", "model-b"]
     of_model = [(".22", "[.01, .50]", "2", "3"), (".19", "[.01, .50]", "2", "1")]

@@ -92,11 +92,23 @@ def test_the_paper_has_the_table_the_card_and_the_figure(made: tuple[Store, Run]
     names = {path.name for path in folder.iterdir()}
     assert {"models.md", "model_card.md", "model_card_plot.png"} <= names
     foot = (folder / "model_card.md").read_text("utf-8")
-    for words in ("as if drawn at random", "Not measured: the code in texts of fewer than 10 participants",
-                  "m-2026-01-01", "sha256"):  # fmt: skip
+    for words in (
+        "as if drawn at random",
+        "Not measured: the code in texts of fewer than 10 participants",
+        "m-2026-01-01",
+        "sha256",
+    ):
         assert words in foot
-    alone = report.paper(made[0], None, folder.parent / "without", settled_by="any", formats=["md"],
-                         with_agreement=False, with_prose=False, progress=False)  # fmt: skip
+    alone = report.paper(
+        made[0],
+        None,
+        folder.parent / "without",
+        settled_by="any",
+        formats=["md"],
+        with_agreement=False,
+        with_prose=False,
+        progress=False,
+    )
     assert dict(alone.left_out.itertuples(index=False))["models"] == "the analysis plan is without agreement"
 
 

@@ -53,8 +53,10 @@ def test_a_paper_has_the_same_tables_figures_and_results(stores: tuple[Store, St
         )
     names = [sorted(path.name for path in folder.iterdir()) for folder in folders]
     assert {name.partition(".")[0] for name in set(names[1]) - set(names[0])} == {
-        "models", "model_card", "model_card_plot",
-    }  # fmt: skip
+        "models",
+        "model_card",
+        "model_card_plot",
+    }
     assert set(names[0]) <= set(names[1])
     # Which the basis says, and nothing else does.
     left_out = re.compile(r" · left out: 160 by model\\?-x".encode())
@@ -65,8 +67,13 @@ def test_a_paper_has_the_same_tables_figures_and_results(stores: tuple[Store, St
     }
     # These tell of the model, and of how many acts are on record; paper.json has their hashes.
     assert {name.partition(".")[0] for name in differing} <= {
-        "methods", "use_of_ai", "checklist_coreq", "checklist_srqr", "paper", "review",
-    }  # fmt: skip
+        "methods",
+        "use_of_ai",
+        "checklist_coreq",
+        "checklist_srqr",
+        "paper",
+        "review",
+    }
     sentence = (
         "In addition, “model-x” coded 160 texts; no number on people's coding counts a model as a coder."
     )

@@ -24,22 +24,38 @@ pytestmark = pytest.mark.long
 #: Column of a result → the head of its table, and which number of the cell; "+1" is the column behind that.
 _INTERVAL = re.compile(r"\[(.+), (.+)\]")
 _RELIABILITY = {
-    "n_units": "n", "prevalence": "Prevalence (%)", "percent": "Agreement (%)", "alpha": "α",
-    "alpha_low": "α+1", "alpha_high": "α+1",
-}  # fmt: skip
+    "n_units": "n",
+    "prevalence": "Prevalence (%)",
+    "percent": "Agreement (%)",
+    "alpha": "α",
+    "alpha_low": "α+1",
+    "alpha_high": "α+1",
+}
 _LINKS = {
-    "n_with": "n with", "n_without": "n without", "mean_difference": "Mean diff.",
-    "odds_ratio": "Odds ratio (own texts)", "odds_ratio_low": "Odds ratio (own texts)+1",
-    "odds_ratio_high": "Odds ratio (own texts)+1", "odds_ratio_df": "df",
-    "odds_ratio_p": "p", "odds_ratio_p_adjusted": "Adjusted p", "p": "p of r", "p_adjusted": "Adjusted p",
-    "between_odds_ratio": "Odds ratio (people)", "between_odds_ratio_low": "Odds ratio (people)+1",
-    "between_odds_ratio_high": "Odds ratio (people)+1", "between_odds_ratio_p": "p (people)",
-    "rank_biserial": "r (all texts)", "rank_biserial_low": "r (all texts)+1",
+    "n_with": "n with",
+    "n_without": "n without",
+    "mean_difference": "Mean diff.",
+    "odds_ratio": "Odds ratio (own texts)",
+    "odds_ratio_low": "Odds ratio (own texts)+1",
+    "odds_ratio_high": "Odds ratio (own texts)+1",
+    "odds_ratio_df": "df",
+    "odds_ratio_p": "p",
+    "odds_ratio_p_adjusted": "Adjusted p",
+    "p": "p of r",
+    "p_adjusted": "Adjusted p",
+    "between_odds_ratio": "Odds ratio (people)",
+    "between_odds_ratio_low": "Odds ratio (people)+1",
+    "between_odds_ratio_high": "Odds ratio (people)+1",
+    "between_odds_ratio_p": "p (people)",
+    "rank_biserial": "r (all texts)",
+    "rank_biserial_low": "r (all texts)+1",
     "rank_biserial_high": "r (all texts)+1",
-}  # fmt: skip
+}
 _MISSING = {
-    "lowest": "Bounds of r", "highest": "Bounds of r", "delta_interval": "δ of 95% CI, opposite",
-}  # fmt: skip
+    "lowest": "Bounds of r",
+    "highest": "Bounds of r",
+    "delta_interval": "δ of 95% CI, opposite",
+}
 _DISCUSSED = {"first": "α before", "second": "α after", "n_changed": "Changed"}
 _TABLES = {
     "agreement.by_code": ("reliability", _RELIABILITY),

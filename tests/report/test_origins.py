@@ -24,9 +24,14 @@ ADDED = (Code(id="hope", label="Hope"), Code(id="doubt", label="Doubt", origin="
 def store(tmp_path: Path) -> Store:
     ids = [f"m{number}" for number in range(12)]
     units = pd.DataFrame(
-        {"unit_id": ids, "text": [f"Text {one}" for one in ids], "document_id": ids, "case_id": ids,
-         "position": 0}
-    )  # fmt: skip
+        {
+            "unit_id": ids,
+            "text": [f"Text {one}" for one in ids],
+            "document_id": ids,
+            "case_id": ids,
+            "position": 0,
+        }
+    )
     made = Store.create(tmp_path / "s", units=units, codebook=FIRST)
     for place, code in enumerate(("warm", "cold")):
         on = {"coder": "ana", "codebook": FIRST, "unit_id": ids[place]}
@@ -63,9 +68,11 @@ def test_table_text_and_saturation_agree_on_what_was_added(store: Store) -> None
     told = origins(table)
     day = store.revisions[0].at[:10]
     assert told == {
-        "Warm": "deductive", "Cold": "not stated", "Hope": f"not stated; added on {day}",
+        "Warm": "deductive",
+        "Cold": "not stated",
+        "Hope": f"not stated; added on {day}",
         "Doubt": f"inductive; added on {day}",
-    }  # fmt: skip
+    }
     marked = {code.id for code in store.codebook.codes if "added on" in told[code.label]}
     found = codings.saturation(
         store.codings(), store.units, cluster="case_id", coverage=store.coverage(), emerged=later

@@ -65,21 +65,38 @@ def test_what_is_written_is_said_and_is_what_the_calls_give(store: Store, tmp_pa
     plan = replace(QUICK, rating="Warmth", cluster="case_id")
     told: list[tuple[int, int]] = []
     done = report.paper(
-        store, plan, tmp_path / "paper", formats=["csv", "docx"], conditions=["System / build"],
+        store,
+        plan,
+        tmp_path / "paper",
+        formats=["csv", "docx"],
+        conditions=["System / build"],
         progress=lambda *so_far: told.append(so_far),
-    )  # fmt: skip
+    )
     assert names(tmp_path / "paper") == {*done.files["file"], "paper.json"}
     assert "basis.md" in done.files["file"].tolist()
-    some = ("codes_by_System___build.csv", "links.csv", "links_plot.pdf", "agreement.png", "deviations.docx",
-            "preregistration.csv", "reliability_data.csv", "review.docx")  # fmt: skip
+    some = (
+        "codes_by_System___build.csv",
+        "links.csv",
+        "links_plot.pdf",
+        "agreement.png",
+        "deviations.docx",
+        "preregistration.csv",
+        "reliability_data.csv",
+        "review.docx",
+    )
     assert set(some) <= set(done.files["file"])
     assert told[-1] == (len(told), len(told))
     assert repr(done) == f"PaperFolder({len(done.files)} files, {len(done.left_out)} left out)"
     assert "quotes, memos" in done.table.markdown()
     assert set(done.left_out["what"]) == {
-        "revisions", "themes", "discussion", "suggestions", "models", "missing_ratings",
-        "quotes, memos, coded data with the texts"
-    }  # fmt: skip
+        "revisions",
+        "themes",
+        "discussion",
+        "suggestions",
+        "models",
+        "missing_ratings",
+        "quotes, memos, coded data with the texts",
+    }
     by_code = agreement.by_code(store.decisions(), units=store.units, cluster="case_id", n_boot=20, seed=0)
     own = report.tables.reliability(by_code, codebook=store.codebook, cluster_name="participants")
     assert (tmp_path / "paper" / "reliability.csv").read_bytes() == own.csv().encode("utf-8-sig")
@@ -121,9 +138,13 @@ def test_what_is_coded_meanwhile_comes_into_none_of_it(tmp_path: Path) -> None:
     book, unit = made.codebook, made.units["unit_id"].iloc[0]
 
     def goes_on(done: int, of: int) -> None:
-        made.append([acts.apply(coder="zoe", unit_id=unit, code=book.codable[0].id, codebook=book),
-                     acts.finish(coder="zoe", unit_id=unit, codebook=book),
-                     acts.memo(coder="zoe", target_kind="study", text="Late.", codebook=book)])  # fmt: skip
+        made.append(
+            [
+                acts.apply(coder="zoe", unit_id=unit, code=book.codable[0].id, codebook=book),
+                acts.finish(coder="zoe", unit_id=unit, codebook=book),
+                acts.memo(coder="zoe", target_kind="study", text="Late.", codebook=book),
+            ]
+        )
 
     report.paper(made, QUICK, tmp_path / "before", formats=["csv"])
     report.paper(made, QUICK, tmp_path / "meanwhile", formats=["csv"], progress=goes_on)
@@ -300,19 +321,26 @@ LABELS = {
 @pytest.mark.filterwarnings("ignore:figure. no font on this machine has")
 def test_labels_of_any_letters_end_no_paper(tmp_path: Path) -> None:
     book = Codebook(name="letters", codes=tuple(Code(id=one, label=label) for one, label in LABELS.items()))
-    stars = {"Said": [f"Text {i} 👍🏽" for i in range(24)], "P": [f"p{i % 8}" for i in range(24)],
-             "Stars": [1 + i * 7 % 5 for i in range(24)], "Group": ["a 👍", "b"] * 12}  # fmt: skip
+    stars = {
+        "Said": [f"Text {i} 👍🏽" for i in range(24)],
+        "P": [f"p{i % 8}" for i in range(24)],
+        "Stars": [1 + i * 7 % 5 for i in range(24)],
+        "Group": ["a 👍", "b"] * 12,
+    }
     pd.DataFrame(stars).to_csv(tmp_path / "said.csv", index=False)
     units = corpus.read(tmp_path / "said.csv", text="Said", case_id="P", ratings=["Stars"])
     store = Store.create(tmp_path / "study", units=units, codebook=book)
     for step, coder in enumerate(("ana", "ben")):
         here = {"coder": coder, "codebook": book}
         store.append(
-            [acts.apply(unit_id=unit, code=code, **here)
-             for i, unit in enumerate(units["unit_id"]) for j, code in enumerate(LABELS)
-             if (i * (j + 2) + step * (i % 5 == 0)) % 3 == 0]
+            [
+                acts.apply(unit_id=unit, code=code, **here)
+                for i, unit in enumerate(units["unit_id"])
+                for j, code in enumerate(LABELS)
+                if (i * (j + 2) + step * (i % 5 == 0)) % 3 == 0
+            ]
             + [acts.finish(unit_id=unit, **here) for unit in units["unit_id"]]
-        )  # fmt: skip
+        )
     plan = AnalysisPlan(question="Why 👍?", rating="Stars", settled_by="rulings", n_boot=20)
     written = report.paper(
         store, plan, tmp_path / "paper", formats=["docx", "tex", "md", "csv"], conditions=["Group"]

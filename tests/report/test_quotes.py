@@ -30,9 +30,15 @@ TEXTS = {
     "m5": "Nothing.",
 }
 UNITS = pd.DataFrame(
-    {"unit_id": list(TEXTS), "text": list(TEXTS.values()), "document_id": "d",
-     "case_id": ["p0", "p1", "p2", None, "p4", "p5"], "position": range(6), "stars": [5.0, 5, 1, 4, 4, 2]}
-)  # fmt: skip
+    {
+        "unit_id": list(TEXTS),
+        "text": list(TEXTS.values()),
+        "document_id": "d",
+        "case_id": ["p0", "p1", "p2", None, "p4", "p5"],
+        "position": range(6),
+        "stars": [5.0, 5, 1, 4, 4, 2],
+    }
+)
 
 
 def coded(*rows: tuple[str, str, int | None, int | None], coder: str = "ana") -> pd.DataFrame:
@@ -40,8 +46,13 @@ def coded(*rows: tuple[str, str, int | None, int | None], coder: str = "ana") ->
     return CODINGS.check(frame.reindex(columns=list(CODINGS.columns)))
 
 
-CODED = coded(("m0", "warm", 0, 19), ("m1", "warm", None, None), ("m3", "warm", None, None),
-              ("m4", "warm", 0, 11), ("m4", "cold", None, None))  # fmt: skip
+CODED = coded(
+    ("m0", "warm", 0, 19),
+    ("m1", "warm", None, None),
+    ("m3", "warm", None, None),
+    ("m4", "warm", 0, 11),
+    ("m4", "cold", None, None),
+)
 
 
 def decided(**of: dict[str, str]) -> pd.DataFrame:
@@ -63,8 +74,14 @@ def quoted(*made: Act) -> pd.DataFrame:
 
 
 def quote(unit_id: str, state: str = "approved", code: str = "warm", **more: object) -> Act:
-    return acts.quote(coder="lead", unit_id=unit_id, code=code, state=state, codebook=BOOK,
-                      **{"at": "2026-03-01T09:00:00.000Z", **more})  # fmt: skip
+    return acts.quote(
+        coder="lead",
+        unit_id=unit_id,
+        code=code,
+        state=state,
+        codebook=BOOK,
+        **{"at": "2026-03-01T09:00:00.000Z", **more},
+    )
 
 
 def table(**named: object) -> Table:
@@ -94,8 +111,10 @@ def test_no_participant_has_more_quotes_than_asked_for_and_no_code_starves(most:
             "position": range(12),
         }
     )
-    many = coded(*((f"m{n}", f"c{n}", None, None) for n in range(6)),
-                 *((f"m{6 + n}", f"c{n}", None, None) for n in range(6)))  # fmt: skip
+    many = coded(
+        *((f"m{n}", f"c{n}", None, None) for n in range(6)),
+        *((f"m{6 + n}", f"c{n}", None, None) for n in range(6)),
+    )
     found = report.quote_candidates(many, units, codebook=book, per_participant=most, seed=seed)
     drawn = found[found["drawn"]]
     assert Counter(drawn["case_id"])["p0"] == most
@@ -167,8 +186,11 @@ def test_a_case_against_the_trend_lies_beyond_the_mean_of_those_without_the_code
     cases = set()
     for seed in range(8):
         found = report.quote_candidates(CODED, units, **{**named, "seed": seed, "per_code": 1})
-        cases |= set(found.loc[found["drawn"] & (found["role"] == "disconfirms"), ["unit_id", "why"]]
-                     .itertuples(index=False, name=None))  # fmt: skip
+        cases |= set(
+            found.loc[found["drawn"] & (found["role"] == "disconfirms"), ["unit_id", "why"]].itertuples(
+                index=False, name=None
+            )
+        )
     # (5 + 5 + 3 + 1) / 4 = 3.5 with the code, (2 + 3) / 2 = 2.5 without: 3 lies below the first alone.
     assert cases == {
         ("m4", "against the trend: rating 1, where texts with the code have a mean of 3.50, others of 2.50")
@@ -227,10 +249,14 @@ def test_an_approved_quote_without_a_coding_or_a_code_is_left_out_and_said() -> 
         table(quotes=quotes.assign(end=99))
 
 
-@pytest.mark.parametrize("made", [
-    quote("m0", state="refused"), quote("m0", state="chosen", paraphrase="It enquired."),
-    quote("m0", start=10, end=40, code="cold", paraphrase="It enquired."),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "made",
+    [
+        quote("m0", state="refused"),
+        quote("m0", state="chosen", paraphrase="It enquired."),
+        quote("m0", start=10, end=40, code="cold", paraphrase="It enquired."),
+    ],
+)
 def test_what_was_refused_or_is_paraphrased_is_not_drawn(made: Act) -> None:
     stands = quoted(made)
     if made.code == "cold":  # approved for another code, which changed since
@@ -242,8 +268,10 @@ def test_what_was_refused_or_is_paraphrased_is_not_drawn(made: Act) -> None:
 def study(path: Path) -> Store:
     store = Store.create(path, units=UNITS, codebook=BOOK)
     for coder in ("ana", "ben"):
-        done = [acts.apply(coder=coder, unit_id=row.unit_id, code=row.code, codebook=BOOK)
-                for row in CODED.drop_duplicates(["unit_id", "code"]).itertuples()]  # fmt: skip
+        done = [
+            acts.apply(coder=coder, unit_id=row.unit_id, code=row.code, codebook=BOOK)
+            for row in CODED.drop_duplicates(["unit_id", "code"]).itertuples()
+        ]
         store.append(
             [*done, *(acts.finish(coder=coder, unit_id=unit_id, codebook=BOOK) for unit_id in TEXTS)]
         )
@@ -266,8 +294,12 @@ def test_a_paper_holds_no_word_of_what_stands_in_a_paraphrase(tmp_path: Path) ->
         assert not any(b"It was warm and then" in part for part in parts), file.name
     assert "It was kind first." in (tmp_path / "paper" / "quotes.md").read_text()
     # The codebook is revised and the participant withdraws: the quote goes along, then goes.
-    store.revise(replace(BOOK, codes=(replace(BOOK.codes[0], label="Warmth"),)), why="One.", coder="lead",
-                 merged={"cold": "warm"})  # fmt: skip
+    store.revise(
+        replace(BOOK, codes=(replace(BOOK.codes[0], label="Warmth"),)),
+        why="One.",
+        coder="lead",
+        merged={"cold": "warm"},
+    )
     report.paper(store, plan, tmp_path / "paper", formats=["md"], with_texts=True, overwrite=True)
     assert "Warmth" in (tmp_path / "paper" / "quotes.md").read_text()
     store.forget("p4", why="asked")

@@ -34,8 +34,10 @@ def written(folder: Path) -> dict[str, str]:
     for path in sorted(folder.iterdir()):
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
-                texts |= {f"{path.name}/{one}": archive.read(one).decode("utf-8", "replace")
-                          for one in archive.namelist()}  # fmt: skip
+                texts |= {
+                    f"{path.name}/{one}": archive.read(one).decode("utf-8", "replace")
+                    for one in archive.namelist()
+                }
         else:
             texts[path.name] = path.read_bytes().decode("utf-8", "replace")
     return {name: CHECKSUM.sub("", text) for name, text in texts.items()}
@@ -48,13 +50,29 @@ def position_of(store: Store) -> str:
 
 def test_the_whole_paper_has_no_word_of_agreement_in_any_file(store: Store, tmp_path: Path) -> None:
     done = report.paper(
-        store, None, tmp_path / "paper", formats=["docx", "tex", "csv", "md", "html"], with_texts=True,
+        store,
+        None,
+        tmp_path / "paper",
+        formats=["docx", "tex", "csv", "md", "html"],
+        with_texts=True,
         positionality=position_of(store),
-    )  # fmt: skip
+    )
     files = set(done.files["file"])
-    for name in ("methods.docx", "results.tex", "use_of_ai.html", "checklist_rtarg.md", "checklist_coreq.csv",
-                 "themes.docx", "revisions.docx", "memos.md", "quotes.html", "preregistration.tex",
-                 "deviations.md", "coded.xlsx", "review.md"):  # fmt: skip
+    for name in (
+        "methods.docx",
+        "results.tex",
+        "use_of_ai.html",
+        "checklist_rtarg.md",
+        "checklist_coreq.csv",
+        "themes.docx",
+        "revisions.docx",
+        "memos.md",
+        "quotes.html",
+        "preregistration.tex",
+        "deviations.md",
+        "coded.xlsx",
+        "review.md",
+    ):
         assert name in files
     texts = written(tmp_path / "paper")
     found = {name: sorted(set(OF_AGREEMENT.findall(text))) for name, text in texts.items()}
@@ -83,10 +101,16 @@ def test_a_theme_is_told_with_its_history_its_texts_and_its_memos(store: Store) 
     table = report.tables.theme(store, with_memos=True)
     rows = {row[0]: row[1:] for row in table.rows}
     assert list(rows) == [
-        "Care\n(heading)", "Heard\n(under Care)", "Left alone\n(under Care)", "Pushed",
-        "Being listened to\n(no longer in the codebook)", "Odd\n(no longer in the codebook)",
-        "Theme 0 of the topic model: Haste", "Theme 1 of the topic model", "Theme 2 of the topic model",
-    ]  # fmt: skip
+        "Care\n(heading)",
+        "Heard\n(under Care)",
+        "Left alone\n(under Care)",
+        "Pushed",
+        "Being listened to\n(no longer in the codebook)",
+        "Odd\n(no longer in the codebook)",
+        "Theme 0 of the topic model: Haste",
+        "Theme 1 of the topic model",
+        "Theme 2 of the topic model",
+    ]
     assert rows["Care\n(heading)"][0].endswith("ana: added as a heading: Both are about care.")
     without_days = {label: re.sub(r"\d{4}-\d\d-\d\d, ", "", row[0]) for label, row in rows.items()}
     assert without_days["Heard\n(under Care)"].split("\n") == [
@@ -116,8 +140,12 @@ def test_the_history_of_themes_says_who_did_what_and_why(store: Store) -> None:
     assert found["done"].tolist() == ["recorded"] * 4 + ["named", "merged into", "dismissed", "made a code"]
     named = found.iloc[4]
     assert list(named[["coder", "theme", "value", "why", "n_units"]]) == [
-        "ana", 0, "Haste", "They all count minutes.", 6
-    ]  # fmt: skip
+        "ana",
+        0,
+        "Haste",
+        "They all count minutes.",
+        6,
+    ]
     assert found["name"].tolist()[4:] == [None, None, None, "Haste"] or found["name"].isna().sum() == 7
     assert found.iloc[5]["value"] == "0"
     store_acts = store.acts()

@@ -55,9 +55,14 @@ def test_every_check_has_its_flaw() -> None:
 def test_a_table_that_came_in_the_wrong_way_round_is_seen(tmp_path: Path) -> None:
     """Three texts that are called as people, and forty people that are called as texts."""
     units = pd.DataFrame(
-        {"unit_id": ["ana", "ben", "cleo"], "text": ["One.", "Two.", "Three."], "document_id": "d",
-         "case_id": ["p1", "p2", "p3"], "position": range(3)}
-    )  # fmt: skip
+        {
+            "unit_id": ["ana", "ben", "cleo"],
+            "text": ["One.", "Two.", "Three."],
+            "document_id": "d",
+            "case_id": ["p1", "p2", "p3"],
+            "position": range(3),
+        }
+    )
     store = Store.create(tmp_path / "study", units=units, codebook=BOOK)
     for coder in (f"r{i}" for i in range(40)):
         store.append([acts.finish(coder=coder, unit_id=one, codebook=BOOK) for one in units["unit_id"]])
@@ -81,9 +86,15 @@ def test_words_that_are_marked_to_the_letter_by_two_are_copied(tmp_path: Path, s
 
 @pytest.mark.parametrize(
     ("names", "alike"),
-    [(("Maria", "maria "), True), (("martin", "marten"), True), (("coder1", "coder2"), False),
-     (("ana", "ann"), False), (("maria", "marion"), False), (("m.lee", "mlee"), True)],
-)  # fmt: skip
+    [
+        (("Maria", "maria "), True),
+        (("martin", "marten"), True),
+        (("coder1", "coder2"), False),
+        (("ana", "ann"), False),
+        (("maria", "marion"), False),
+        (("m.lee", "mlee"), True),
+    ],
+)
 def test_which_names_may_be_mistyped(names: tuple[str, str], alike: bool) -> None:
     assert _may_be_mistyped(*names) is alike
 

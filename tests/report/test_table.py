@@ -71,9 +71,22 @@ def expected(text: str, *, foot_cell: bool) -> list[str]:
 # Every plug-in that could read a text as something else.
 READ_MARKDOWN = mistune.create_markdown(
     escape=False,
-    plugins=["table", "url", "strikethrough", "math", "footnotes", "mark", "insert", "superscript",
-             "subscript", "spoiler", "task_lists", "def_list", "abbr"],
-)  # fmt: skip
+    plugins=[
+        "table",
+        "url",
+        "strikethrough",
+        "math",
+        "footnotes",
+        "mark",
+        "insert",
+        "superscript",
+        "subscript",
+        "spoiler",
+        "task_lists",
+        "def_list",
+        "abbr",
+    ],
+)
 
 
 def check_markdown(text: str) -> None:
@@ -91,18 +104,40 @@ def check_html(text: str) -> None:
 
 # All that `escape_latex` may write, and what each prints.
 PRINTS = {
-    r"\textbackslash{}": "\\", r"\{": "{", r"\}": "}", r"\#": "#", r"\$": "$", r"\%": "%", r"\&": "&",
-    r"\_": "_", r"\textasciitilde{}": "~", r"\textasciicircum{}": "^", r"\textless{}": "<",
-    r"\textgreater{}": ">", r"\ensuremath{|}": "|", r"{\symbol{34}}": '"', r"\`{}": "`",
-    "{[}": "[", "{]}": "]",
-    "{*}": "*", r"\ensuremath{-}": "−", r"\ensuremath{\leq}": "≤", r"\ensuremath{\geq}": "≥",
-    r"\ensuremath{\leftarrow}": "←", r"\ensuremath{\rightarrow}": "→", r"\ensuremath{\alpha}": "α",
-    r"\ensuremath{\infty}": "∞", r"\allowbreak{}": "", r"{\kern0pt}": "", r"\newline ": "\n", "~": "\xa0",
+    r"\textbackslash{}": "\\",
+    r"\{": "{",
+    r"\}": "}",
+    r"\#": "#",
+    r"\$": "$",
+    r"\%": "%",
+    r"\&": "&",
+    r"\_": "_",
+    r"\textasciitilde{}": "~",
+    r"\textasciicircum{}": "^",
+    r"\textless{}": "<",
+    r"\textgreater{}": ">",
+    r"\ensuremath{|}": "|",
+    r"{\symbol{34}}": '"',
+    r"\`{}": "`",
+    "{[}": "[",
+    "{]}": "]",
+    "{*}": "*",
+    r"\ensuremath{-}": "−",
+    r"\ensuremath{\leq}": "≤",
+    r"\ensuremath{\geq}": "≥",
+    r"\ensuremath{\leftarrow}": "←",
+    r"\ensuremath{\rightarrow}": "→",
+    r"\ensuremath{\alpha}": "α",
+    r"\ensuremath{\infty}": "∞",
+    r"\allowbreak{}": "",
+    r"{\kern0pt}": "",
+    r"\newline ": "\n",
+    "~": "\xa0",
 } | {
     rf"\ensuremath{{\{name}}}": letter
     for letter in "αβγδεζηθικλμνξπρστυφχψω"
     for name in [unicodedata.name(letter).split()[-1].lower().replace("lamda", "lambda")]
-}  # fmt: skip
+}
 NAMED = re.compile(
     r"\\(?:latintext|unicodetext|unicodertl)\{([^{}]+)\}\{((?:[^{}]|\{[^{}]*\})*)\}(?:\\hspace\{0pt\})?"
 )
@@ -282,8 +317,10 @@ def test_the_cells_come_as_a_frame_and_as_csv() -> None:
     assert table.frame.columns.tolist() == ["Code", "n", "n"]
     assert table.frame.to_numpy().tolist() == [list(row) for row in table.rows]
     assert list(csv.reader(io.StringIO(table.csv()))) == [
-        ["Code", "n", "n"], ["'=cmd()", "-.21", "−.21"], ["'@x", "'-a", 'say "a,\nb"'],
-    ]  # fmt: skip
+        ["Code", "n", "n"],
+        ["'=cmd()", "-.21", "−.21"],
+        ["'@x", "'-a", 'say "a,\nb"'],
+    ]
 
 
 def read_back(path: Path) -> tuple[list[str], list[list[str]]]:
@@ -408,23 +445,31 @@ def test_a_column_without_any_text_or_space_has_a_width() -> None:
 
 
 RULES = Table(
-    "T", ("Code", "Rule", "Not", "Source", "n", "Share"),
-    (("warm\n(under kind)", "• first\n• second", "–", "–", "12", ".5"),
-     ("cold", "one\ntwo", "x", "y", "–", "1")),
-    notes=("N",), alignments=("left",) * 4 + ("right",) * 2, layout="list",
-)  # fmt: skip
+    "T",
+    ("Code", "Rule", "Not", "Source", "n", "Share"),
+    (
+        ("warm\n(under kind)", "• first\n• second", "–", "–", "12", ".5"),
+        ("cold", "one\ntwo", "x", "y", "–", "1"),
+    ),
+    notes=("N",),
+    alignments=("left",) * 4 + ("right",) * 2,
+    layout="list",
+)
 
 
 def test_a_list_has_every_cell_under_its_head() -> None:
     warm, cold = entries(RULES.headers, RULES.rows, [False] * 4 + [True] * 2)
     assert (warm.name, warm.remarks) == ("warm", ("(under kind)",))
     assert [part.beside for part in warm.parts] == [
-        (("Rule", ""),), (("Not, Source", "–"),), (("n", "12"), ("Share", ".5")),
-    ]  # fmt: skip
+        (("Rule", ""),),
+        (("Not, Source", "–"),),
+        (("n", "12"), ("Share", ".5")),
+    ]
     assert [part.below for part in warm.parts] == [("• first", "• second"), (), ()]
     assert [(part.beside[0], part.below) for part in cold.parts[:2]] == [
-        (("Rule", "one"), ("two",)), (("Not", "x"), ()),
-    ]  # fmt: skip
+        (("Rule", "one"), ("two",)),
+        (("Not", "x"), ()),
+    ]
     assert "*n:* 12; *Share:* .5\n" in RULES.markdown()
     assert "**warm** (under kind)\n\n*Rule:*\n\n- first\n- second\n" in RULES.markdown()
     assert '<dd dir="auto"><em>Rule:</em> <ul><li dir="auto">first</li>' in RULES.html()

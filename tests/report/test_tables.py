@@ -46,24 +46,56 @@ CODEBOOK = Codebook(
 
 def agreement_frame(**changes: object) -> pd.DataFrame:
     row = {
-        "code": "warm", "n_units": 1200, "n_coders": 2, "n_clusters": 40, "prevalence": 0.254,
-        "percent": 0.9123, "alpha": 0.7681, "alpha_low": 0.6412, "alpha_high": 0.8666,
-        "n_boot": 2000, "n_undefined": 0, "confidence_level": 0.95, "seed": 7, "reason": None,
-    }  # fmt: skip
+        "code": "warm",
+        "n_units": 1200,
+        "n_coders": 2,
+        "n_clusters": 40,
+        "prevalence": 0.254,
+        "percent": 0.9123,
+        "alpha": 0.7681,
+        "alpha_low": 0.6412,
+        "alpha_high": 0.8666,
+        "n_boot": 2000,
+        "n_undefined": 0,
+        "confidence_level": 0.95,
+        "seed": 7,
+        "reason": None,
+    }
     return pd.DataFrame([row | changes])
 
 
 def link_frame(**changes: object) -> pd.DataFrame:
     row = {
-        "code": "warm", "source": "majority", "n_with": 61, "n_without": 239, "n_clusters": 40,
-        "mean_with": 3.9, "mean_without": 3.55, "mean_difference": 0.35, "rank_biserial": 0.214,
-        "rank_biserial_low": -0.012, "rank_biserial_high": 0.41, "p": 0.0004, "p_adjusted": 0.0028,
-        "family": "codes of majority", "odds_ratio": 1.5214, "odds_ratio_low": 0.971,
-        "odds_ratio_high": 12.384, "odds_ratio_p": 0.0612, "odds_ratio_p_adjusted": 0.122,
-        "odds_ratio_df": 24, "n_clusters_both": 25, "between_odds_ratio": 1.21,
-        "between_odds_ratio_low": 0.55, "between_odds_ratio_high": 2.66, "between_odds_ratio_p": 0.64,
-        "n_boot": 2000, "n_undefined": 0, "confidence_level": 0.95, "seed": 7,
-    }  # fmt: skip
+        "code": "warm",
+        "source": "majority",
+        "n_with": 61,
+        "n_without": 239,
+        "n_clusters": 40,
+        "mean_with": 3.9,
+        "mean_without": 3.55,
+        "mean_difference": 0.35,
+        "rank_biserial": 0.214,
+        "rank_biserial_low": -0.012,
+        "rank_biserial_high": 0.41,
+        "p": 0.0004,
+        "p_adjusted": 0.0028,
+        "family": "codes of majority",
+        "odds_ratio": 1.5214,
+        "odds_ratio_low": 0.971,
+        "odds_ratio_high": 12.384,
+        "odds_ratio_p": 0.0612,
+        "odds_ratio_p_adjusted": 0.122,
+        "odds_ratio_df": 24,
+        "n_clusters_both": 25,
+        "between_odds_ratio": 1.21,
+        "between_odds_ratio_low": 0.55,
+        "between_odds_ratio_high": 2.66,
+        "between_odds_ratio_p": 0.64,
+        "n_boot": 2000,
+        "n_undefined": 0,
+        "confidence_level": 0.95,
+        "seed": 7,
+    }
     return LINKS.example(**(row | changes))
 
 
@@ -74,9 +106,13 @@ def notes_of(table: report.Table) -> str:
 def test_codebook_table_has_every_part_of_a_code() -> None:
     table = report.tables.codebook(CODEBOOK)
     assert table.rows[0] == (
-        "Warm | kind", "Warmth.", "• first\n• second", "never", "• It was kind.\n• Not: It was quick.",
+        "Warm | kind",
+        "Warmth.",
+        "• first\n• second",
+        "never",
+        "• It was kind.\n• Not: It was quick.",
         "not stated\ntheory",
-    )  # fmt: skip
+    )
     assert table.rows[1] == ("Cold\n(under Warm | kind)", "–", "–", "–", "–", "proposed by a model")
     assert table.rows[2][0] == "Group\n(groups other codes; not applied itself)"
     notes = notes_of(table)
@@ -291,8 +327,10 @@ def test_sources_stand_beside_each_other_under_every_code() -> None:
     assert table.rows[2][13] == f"{pooled['rank_biserial']:.2f}".replace("0.", ".").replace("-", "−")
     notes = notes_of(table)
     assert [note.partition(":")[0] for note in table.notes if note.startswith("Basis")] == [
-        "Basis (ana)", "Basis (majority)", "Basis (pooled)",
-    ]  # fmt: skip
+        "Basis (ana)",
+        "Basis (majority)",
+        "Basis (pooled)",
+    ]
     assert "codes of majority (2), codes of ana (2), codes of pooled (2)" in notes
     assert "\\begin{longtable}" in report.tables.link(frame, source="pooled").latex()
 
@@ -337,13 +375,17 @@ def test_joint_table_has_a_row_per_code_and_per_condition() -> None:
     table = report.tables.joint(frame, rating="Stars", cluster_name="participants")
     assert table.headers == ("Code", "Condition", "n with", "Odds ratio", "95% CI", "p", "Adjusted p", "VIF")
     assert [row[:2] for row in table.rows] == [
-        ("warm", "all"), ("cold", "all"), ("warm", "old over new"), ("cold", "old over new"),
-    ]  # fmt: skip
+        ("warm", "all"),
+        ("cold", "all"),
+        ("warm", "old over new"),
+        ("cold", "old over new"),
+    ]
     first = frame.iloc[0]
     assert table.rows[0][2:5] == (
-        str(first["n_with"]), f"{first['odds_ratio']:.2f}",
+        str(first["n_with"]),
+        f"{first['odds_ratio']:.2f}",
         f"[{first['odds_ratio_low']:.2f}, {first['odds_ratio_high']:.2f}]",
-    )  # fmt: skip
+    )
     assert table.rows[0][7] == f"{first['variance_inflation']:.2f}"
     assert table.rows[2][7] == ""
     notes = notes_of(table)
@@ -374,13 +416,19 @@ def test_rating_table_has_both_baselines_and_marks_what_was_published() -> None:
     found = ratings.cross_validate(
         units,
         {"guess": lambda train, test: np.arange(len(test)) % 5 + 1.0},
-        rating="stars", cluster="case_id", folds=5, seed=7,
-    )  # fmt: skip
+        rating="stars",
+        cluster="case_id",
+        folds=5,
+        seed=7,
+    )
     compared = ratings.compare(found, n_boot=100, seed=7)
     table = report.tables.rating(compared, rating="Stars")
     assert [row[0] for row in table.rows] == [
-        "guess", "majority class", "mean rating", "SENSE-7 paper (published, on its own data) *",
-    ]  # fmt: skip
+        "guess",
+        "majority class",
+        "mean rating",
+        "SENSE-7 paper (published, on its own data) *",
+    ]
     accuracy = compared.loc[0, ["accuracy", "accuracy_low", "accuracy_high"]].astype(float)
     printed = [f"{value:.2f}".removeprefix("0") for value in accuracy]
     assert table.rows[0][3] == f"{printed[0]}\n[{printed[1]}, {printed[2]}]"
@@ -399,14 +447,22 @@ def test_disruption_and_variance_tables() -> None:
     units = rated_turns(rng, "stars")
     decisions = units[["unit_id"]].assign(coder="ana", code="warm", applied=rng.random(len(units)) < 0.4)
     found = links.disruption(
-        units, rating="stars", document_id="document_id", position="turn", cluster="case_id",
-        decisions=decisions, source="ana", n_boot=100,
-    )  # fmt: skip
+        units,
+        rating="stars",
+        document_id="document_id",
+        position="turn",
+        cluster="case_id",
+        decisions=decisions,
+        source="ana",
+        n_boot=100,
+    )
     table = report.tables.disruption(found, codebook=CODEBOOK, cluster_name="participants")
     assert [row[:2] for row in table.rows][:4] == [
-        ("later turns", "all"), ("later turns, adjusted", "all"), ("within conversation", "all"),
+        ("later turns", "all"),
+        ("later turns, adjusted", "all"),
+        ("within conversation", "all"),
         ("later turns", "Warm | kind"),
-    ]  # fmt: skip
+    ]
     assert table.rows[0][8] == f"{found.loc[0, 'cohens_d']:.2f}".replace("-", "−")
     assert "none of this shows what they cause" in notes_of(table)
     assert table.rows[0][-1] == "–"  # of which the terms say why
@@ -444,11 +500,15 @@ def test_the_level_and_the_seed_are_those_of_the_computation() -> None:
     truth = rng.random(60) < 0.5
     decisions = pd.concat(
         pd.DataFrame(
-            {"unit_id": [f"m{n}" for n in range(60)], "coder": coder, "code": "warm",
-             "applied": truth ^ (rng.random(60) < 0.1)}
+            {
+                "unit_id": [f"m{n}" for n in range(60)],
+                "coder": coder,
+                "code": "warm",
+                "applied": truth ^ (rng.random(60) < 0.1),
+            }
         )
         for coder in ("ana", "ben")
-    )  # fmt: skip
+    )
     units = pd.DataFrame({"unit_id": [f"m{n}" for n in range(60)], "stars": rng.integers(1, 6, 60)})
     found = agreement.by_code(decisions, n_boot=50, confidence_level=0.8, seed=11)
     table = report.tables.reliability(found)

@@ -85,15 +85,23 @@ def test_co_occurrence_as_a_matrix() -> None:
     table = report.tables.co_occurrence(pairs_of_three())
     assert table.headers == ("Code", "1", "2", "3")
     assert table.rows == (
-        ("1 warm", "3", ".58", "–"), ("2 cold", "2", "2", "–"), ("3 none", "0", "0", "0"),
-    )  # fmt: skip
+        ("1 warm", "3", ".58", "–"),
+        ("2 cold", "2", "2", "–"),
+        ("3 none", "0", "0", "0"),
+    )
     assert "(warm – none, cold – none)" in notes_of(table)
     assert "(number: 4)" in notes_of(table)
     assert "A range" not in notes_of(table)
     some = links.co_occurrence(
-        pd.concat([decided("warm", "ana", [True, True]), decided("cold", "ana", [True]),
-                   decided("none", "ana", [False, True])]), source="ana",
-    )  # fmt: skip
+        pd.concat(
+            [
+                decided("warm", "ana", [True, True]),
+                decided("cold", "ana", [True]),
+                decided("none", "ana", [False, True]),
+            ]
+        ),
+        source="ana",
+    )
     assert report.tables.co_occurrence(some).rows[0][1] == "1–2"
     assert "A range on the diagonal" in notes_of(report.tables.co_occurrence(some))
     book = Codebook(
@@ -101,8 +109,10 @@ def test_co_occurrence_as_a_matrix() -> None:
     )
     turned = report.tables.co_occurrence(pairs_of_three(), codebook=book)
     assert turned.rows == (
-        ("1 NONE", "0", "–", "–"), ("2 COLD", "0", "2", ".58"), ("3 WARM", "0", "2", "3"),
-    )  # fmt: skip
+        ("1 NONE", "0", "–", "–"),
+        ("2 COLD", "0", "2", ".58"),
+        ("3 WARM", "0", "2", "3"),
+    )
 
 
 @pytest.mark.parametrize(("n", "rows", "columns"), [(14, 14, 15), (15, 35, 8)])
@@ -130,15 +140,24 @@ def test_co_occurrence_by_pair() -> None:
 
 def test_disagreements_by_reason_add_up() -> None:
     decisions = pd.concat(
-        [decided(code, coder, [True] * 6 if coder == "ana" else [False] * 6)
-         for code in ("interest", "prosocial") for coder in ("ana", "ben")]
-    )  # fmt: skip
+        [
+            decided(code, coder, [True] * 6 if coder == "ana" else [False] * 6)
+            for code in ("interest", "prosocial")
+            for coder in ("ana", "ben")
+        ]
+    )
     said = {"m0": "slip", "m1": "unclear_rule", "m2": "ambiguous_text", "m3": "different_reading", "m4": None}
     rulings = [
-        acts.rule(coder="lead", unit_id=unit, code="interest", reason=reason, codebook=SENSE7,
-                  applied=None if reason == "different_reading" else True)
+        acts.rule(
+            coder="lead",
+            unit_id=unit,
+            code="interest",
+            reason=reason,
+            codebook=SENSE7,
+            applied=None if reason == "different_reading" else True,
+        )
         for unit, reason in said.items()
-    ]  # fmt: skip
+    ]
     queue = adjudication.queue(decisions, rulings=rulings)
     table = report.tables.disagreement(queue, codebook=SENSE7)
     assert table.rows == (
@@ -162,10 +181,12 @@ def test_reasons_of_the_table_are_those_of_rulings() -> None:
 
 
 def test_the_table_of_two_alphas_has_their_difference_and_p() -> None:
-    before = pd.concat([
-        decided("interest", "ana", [n % 2 == 0 for n in range(40)]),
-        decided("interest", "ben", [n % 2 == 0 or n % 5 == 1 for n in range(40)]),
-    ])  # fmt: skip
+    before = pd.concat(
+        [
+            decided("interest", "ana", [n % 2 == 0 for n in range(40)]),
+            decided("interest", "ben", [n % 2 == 0 or n % 5 == 1 for n in range(40)]),
+        ]
+    )
     talked = before[before["unit_id"].isin(["m1", "m11", "m21"])].assign(applied=False)
     result = agreement.difference(before, talked, discussion=True)
     table = report.tables.difference(
@@ -173,8 +194,14 @@ def test_the_table_of_two_alphas_has_their_difference_and_p() -> None:
     )
     row = result.iloc[0]
     assert table.headers[1:8] == (
-        "n before", "n after", "Changed", "α before", "α after", "Difference", "95% CI"
-    )  # fmt: skip
+        "n before",
+        "n after",
+        "Changed",
+        "α before",
+        "α after",
+        "Difference",
+        "95% CI",
+    )
     assert table.rows[0][:4] == ("Interest", "40", "40", "3")
     assert [float(cell) for cell in table.rows[0][4:7]] == [
         pytest.approx(row[name], abs=0.005) for name in ("first", "second", "difference")
@@ -190,24 +217,42 @@ def test_the_table_of_two_alphas_has_their_difference_and_p() -> None:
 def test_every_kind_of_revision_is_told_with_who_when_and_why() -> None:
     one, two = Code(id="one", label="One"), Code(id="two", label="Two")
     others = (Code(id=name, label=name.title()) for name in ("old", "wide", "gone", "plain"))
-    first = Codebook(name="b", codes=(one, two, *others))  # fmt: skip
-    last = replace(first, codes=(
-        replace(one, label="First"), replace(two, definition="Another one.", parent="one"),
-        Code(id="part", label="Part"), Code(id="rest", label="Rest"), Code(id="new", label="New"),
-        replace(first["plain"], examples=("an example",)),
-    ))  # fmt: skip
+    first = Codebook(name="b", codes=(one, two, *others))
+    last = replace(
+        first,
+        codes=(
+            replace(one, label="First"),
+            replace(two, definition="Another one.", parent="one"),
+            Code(id="part", label="Part"),
+            Code(id="rest", label="Rest"),
+            Code(id="new", label="New"),
+            replace(first["plain"], examples=("an example",)),
+        ),
+    )
     steps = changes(first, last, merged={"old": "one"}, split={"wide": ["part", "rest"]})
-    step = Revision(coder="lea", at="2026-02-03T14:05:00Z", why="They were mixed up.", changes=steps,
-                    base=first.fingerprint, codebook=last.fingerprint)  # fmt: skip
+    step = Revision(
+        coder="lea",
+        at="2026-02-03T14:05:00Z",
+        why="They were mixed up.",
+        changes=steps,
+        base=first.fingerprint,
+        codebook=last.fingerprint,
+    )
     books = {book.fingerprint: book for book in (first, last)}
     table = report.tables.revision([step], codebooks=books)
     assert table.rows[0] == ("1", "–", "–", "as coding began", "–", "6")
     number, date, by, told, why, n = table.rows[1]
     assert (number, date, by, why, n) == ("2", "2026-02-03", "lea", "They were mixed up.", "6")
     assert set(told.split("\n")) == {
-        "• New: added", "• One: renamed First", "• Two: moved under First", "• Two: redefined",
-        "• Old: merged into First", "• Wide: split into Part, Rest", "• Gone: retired", "• Plain: annotated",
-    }  # fmt: skip
+        "• New: added",
+        "• One: renamed First",
+        "• Two: moved under First",
+        "• Two: redefined",
+        "• Old: merged into First",
+        "• Wide: split into Part, Rest",
+        "• Gone: retired",
+        "• Plain: annotated",
+    }
     assert f"fingerprint {first.fingerprint}" in notes_of(table)
     assert f"fingerprint {last.fingerprint}" in notes_of(table)
     assert len(report.tables.revision([], codebooks={first.fingerprint: first}).rows) == 1
@@ -239,11 +284,17 @@ def test_models_are_apart_from_humans_and_what_is_not_stated_is_said() -> None:
 
 def test_suggestions_are_counted_by_what_became_of_them() -> None:
     given = ["agreed", "withdrawn", "accepted", "accepted", "edited", "rejected", "none", "none"]
-    answers = pd.DataFrame({
-        "unit_id": [f"m{n // 2}" for n in range(8)], "coder": ["ana", "ben"] * 4, "model": "words",
-        "code": ["prosocial"] * 7 + ["interest"], "when": ["finished"] * 5 + ["shown"] * 3,
-        "before": [one in ("agreed", "withdrawn") for one in given], "answer": given,
-    })  # fmt: skip
+    answers = pd.DataFrame(
+        {
+            "unit_id": [f"m{n // 2}" for n in range(8)],
+            "coder": ["ana", "ben"] * 4,
+            "model": "words",
+            "code": ["prosocial"] * 7 + ["interest"],
+            "when": ["finished"] * 5 + ["shown"] * 3,
+            "before": [one in ("agreed", "withdrawn") for one in given],
+            "answer": given,
+        }
+    )
     table = report.tables.suggestion(answers, codebook=SENSE7, models={"words": "logistic, version 3"})
     assert table.headers[2:8] == ("Agreed", "Withdrawn", "Accepted", "Edited", "Rejected", "No answer")
     assert table.rows == (

@@ -27,8 +27,18 @@ from tests.helpers.written_studies import FLAWED, STUDIES
 
 pytestmark = pytest.mark.long  # half a minute
 
-PACKAGES = ("acts", "adjudication", "agreement", "codebook", "codings", "corpus", "links", "report", "rounds",
-            "suggestions")  # fmt: skip
+PACKAGES = (
+    "acts",
+    "adjudication",
+    "agreement",
+    "codebook",
+    "codings",
+    "corpus",
+    "links",
+    "report",
+    "rounds",
+    "suggestions",
+)
 #: What may stand in the words themselves: years and the conventions of the literature.
 IN_WORDS = re.compile(r"\((?:[^()]*, )?(?:19|20)\d\d\)|\.800|\.667|below \.05|sense7_qual")
 #: Numbers that are written out.
@@ -64,8 +74,11 @@ def texts(store: Store, *, with_agreement: bool = True) -> tuple[Text, ...]:
     rating = next((name for name in store.units.columns if name.startswith("Rat")), None)
     told = {"rating": rating if with_agreement else None}
     counted = told | {"settled_by": "rulings" if with_agreement else "any"}
-    return (report.methods(store, **counted, **named), report.results(store, **counted, **named),
-            report.ai_statement(store, **named))  # fmt: skip
+    return (
+        report.methods(store, **counted, **named),
+        report.results(store, **counted, **named),
+        report.ai_statement(store, **named),
+    )
 
 
 def value_of(call: str, where: str, store: Store, known: dict[str, Any]) -> Any:

@@ -45,11 +45,29 @@ def coded(store: Store, seed: int) -> None:
         store.append(made)
 
 
-def suggest(store: Store, *, coder: str = "ana", unit_id: str = "m1", withheld: bool = False, n: int = 1,
-            when: str = "finished") -> None:  # fmt: skip
+def suggest(
+    store: Store,
+    *,
+    coder: str = "ana",
+    unit_id: str = "m1",
+    withheld: bool = False,
+    n: int = 1,
+    when: str = "finished",
+) -> None:
     one = [] if withheld or not n else [Suggestion(code=CODE, probability=0.8, start=None, end=None)]
-    store.append([show_suggestions(suggestions=one, coder=coder, unit_id=unit_id, codebook=BOOK,
-                                   model="words", withheld=withheld, when=when)])  # fmt: skip
+    store.append(
+        [
+            show_suggestions(
+                suggestions=one,
+                coder=coder,
+                unit_id=unit_id,
+                codebook=BOOK,
+                model="words",
+                withheld=withheld,
+                when=when,
+            )
+        ]
+    )
 
 
 def model_codes(store: Store, *, applied: int = 3, only: str = "finish", name: str = "model-a") -> None:
@@ -90,16 +108,27 @@ def withdrawn(store: Store) -> None:
 
 part = functools.partial
 USES: Sequence[Callable[[Store], None]] = (
-    suggest, part(suggest, coder="modeller"), part(suggest, unit_id="m12"), part(suggest, when="shown"),
-    part(suggest, n=0), part(suggest, withheld=True), taken, withdrawn,
-    part(propose, origin="theme 0"), part(propose, origin="theme 0; drafted by a language model"),
+    suggest,
+    part(suggest, coder="modeller"),
+    part(suggest, unit_id="m12"),
+    part(suggest, when="shown"),
+    part(suggest, n=0),
+    part(suggest, withheld=True),
+    taken,
+    withdrawn,
+    part(propose, origin="theme 0"),
+    part(propose, origin="theme 0; drafted by a language model"),
     part(propose, origin="a language model"),
-    model_codes, part(model_codes, applied=1), part(model_codes, applied=0), part(model_codes, applied=12),
-    part(model_codes, only="describe"), part(model_codes, name="model-b"),
+    model_codes,
+    part(model_codes, applied=1),
+    part(model_codes, applied=0),
+    part(model_codes, applied=12),
+    part(model_codes, only="describe"),
+    part(model_codes, name="model-b"),
     lambda store: [suggest(store), model_codes(store)],
     lambda store: [suggest(store, unit_id=unit_id) for unit_id in TEXTS],
     lambda store: [suggest(store, coder=coder, when="shown") for coder in ("ana", "modeller")],
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("place", range(len(USES)))
@@ -172,8 +201,13 @@ def test_where_no_model_was_used_none_is_told(start: int, tmp_path: Path) -> Non
 def test_codings_before_and_after_a_suggestion_are_told_apart(tmp_path: Path) -> None:
     store = new_study(tmp_path / "s")
     mine = {"coder": "ana", "codebook": BOOK}
-    store.append([acts.apply(unit_id="m1", code=CODE, **mine), acts.apply(unit_id="m2", code=CODE, **mine),
-                  acts.finish(unit_id="m1", **mine)])  # fmt: skip
+    store.append(
+        [
+            acts.apply(unit_id="m1", code=CODE, **mine),
+            acts.apply(unit_id="m2", code=CODE, **mine),
+            acts.finish(unit_id="m1", **mine),
+        ]
+    )
     suggest(store)
     store.append([acts.apply(unit_id="m1", code=OTHER, **mine)])
     store.append([acts.apply(unit_id="m1", code=CODE, coder="ben", codebook=BOOK)])
@@ -206,9 +240,14 @@ def test_a_stranger_reads_the_same_from_a_bundle(place: int | None, tmp_path: Pa
     coded(store, 3)
     if place is not None:
         USES[place](store)
-    store.copies.bundle(tmp_path / "bundle", texts="withheld", analysis_plan=QUICK, formats=["csv"],
-                        settled_by="majority",
-                        progress=None)  # fmt: skip
+    store.copies.bundle(
+        tmp_path / "bundle",
+        texts="withheld",
+        analysis_plan=QUICK,
+        formats=["csv"],
+        settled_by="majority",
+        progress=None,
+    )
     again = Store(tmp_path / "bundle")
     own, theirs = (str(report.ai_statement(one, with_agreement=False)) for one in (store, again))
     assert own == theirs

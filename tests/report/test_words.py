@@ -40,21 +40,27 @@ WRONG = {
 def made(path: Path, n: int, coders: dict[str, bool], *, codes: int = 1) -> Store:
     """Make a study of n texts, read from a file, in which each coder applies the first code or not."""
     file = path.with_name(f"{path.name}.csv")
-    pd.DataFrame({
-        "id": [f"m{i}" for i in range(n)], "words": [f"Said it {i}." for i in range(n)],
-        "who": [f"p{i}" for i in range(n)], "rated": [i % 5 + 1 for i in range(n)],
-    }).to_csv(file, index=False)  # fmt: skip
+    pd.DataFrame(
+        {
+            "id": [f"m{i}" for i in range(n)],
+            "words": [f"Said it {i}." for i in range(n)],
+            "who": [f"p{i}" for i in range(n)],
+            "rated": [i % 5 + 1 for i in range(n)],
+        }
+    ).to_csv(file, index=False)
     units = corpus.read(file, text="words", unit_id="id", case_id="who", ratings=["rated"])
     book = Codebook(name="b", codes=tuple(Code(id=f"c{i}", label=f"Code {i}") for i in range(codes)))
     store = Store.create(path, units=units, codebook=book)
     for coder, applies in coders.items():
         mine = {"coder": coder, "codebook": book}
-        store.append([
-            act
-            for unit_id in units["unit_id"]
-            for act in ([acts.apply(unit_id=unit_id, code="c0", **mine)] if applies else [])
-            + [acts.finish(unit_id=unit_id, **mine)]
-        ])  # fmt: skip
+        store.append(
+            [
+                act
+                for unit_id in units["unit_id"]
+                for act in ([acts.apply(unit_id=unit_id, code="c0", **mine)] if applies else [])
+                + [acts.finish(unit_id=unit_id, **mine)]
+            ]
+        )
     return store
 
 
@@ -107,8 +113,15 @@ def test_of_a_study_that_nobody_has_coded_nothing_is_counted(with_agreement: boo
 
 
 def test_the_patterns_find_what_they_are_for() -> None:
-    for words in ("from 0 conversations", "1 texts", "1 were", "300 texts (100.0 % of these)", "5 text.",
-                  "95 % CI", "95% interval"):  # fmt: skip
+    for words in (
+        "from 0 conversations",
+        "1 texts",
+        "1 were",
+        "300 texts (100.0 % of these)",
+        "5 text.",
+        "95 % CI",
+        "95% interval",
+    ):
         assert faults(words, with_agreement=True), words
     assert faults("There were 0.5 points, 1 text, 21 texts, 95% CI [.10, .20].", with_agreement=True) == []
 
@@ -130,9 +143,14 @@ def test_the_reflexive_paper_counts_codes_once_and_has_no_phi(tmp_path: Path) ->
 
 
 def test_the_codebook_is_printed_in_the_order_of_its_tree() -> None:
-    codes = (Code(id="a", label="A"), Code(id="b", label="B", codable=False), Code(id="c", label="C"),
-             Code(id="b1", label="B 1", parent="b"), Code(id="a1", label="A 1", parent="a"),
-             Code(id="a11", label="A 1 1", parent="a1"))  # fmt: skip
+    codes = (
+        Code(id="a", label="A"),
+        Code(id="b", label="B", codable=False),
+        Code(id="c", label="C"),
+        Code(id="b1", label="B 1", parent="b"),
+        Code(id="a1", label="A 1", parent="a"),
+        Code(id="a11", label="A 1 1", parent="a1"),
+    )
     book = Codebook(name="tree", codes=codes)
     table = report.tables.codebook(book)
     assert [row[0].split("\n")[0] for row in table.rows] == ["A", "A 1", "A 1 1", "B", "B 1", "C"]

@@ -93,8 +93,10 @@ def test_a_second_code_goes_to_the_words_as_they_were_corrected(lab: labs.Lab, t
         _selected(page, LONG)
         press(page, "4", "Escape", "5")
     assert sorted(spans(folder))[-3:] == [
-        ("t0/1", "interest", None), ("t0/1", "prosocial", LONG), ("t0/1", "response", "lectured"),
-    ]  # fmt: skip
+        ("t0/1", "interest", None),
+        ("t0/1", "prosocial", LONG),
+        ("t0/1", "response", "lectured"),
+    ]
     assert Store(folder).verify()["ok"].all()
 
 
@@ -117,8 +119,9 @@ def test_a_new_selection_or_a_codes_key_ends_the_question_which_value_it_is(
                 strip.wait_for(state="detached")
                 press(page, "2")
                 assert sorted(spans(folder)) == [
-                    ("t0/1", "affective", quote), ("t0/1", "cognitive", other),
-                ]  # fmt: skip
+                    ("t0/1", "affective", quote),
+                    ("t0/1", "cognitive", other),
+                ]
                 press(page, "z", "z")
         # The same by keys, and a code's key alone; a value's key is a value's.
         press(page, "w", "1", "v", "s", "2", "v", "3", "v", "j")

@@ -302,9 +302,13 @@ def test_many_disagreements_are_settled_by_two_keys_each(lab: labs.Lab, tmp_path
     assert (max(n_keys), sum(n_keys)) == (2, N_DISAGREEMENTS // 6 * 10)
     rulings = {act.unit_id: (act.applied, act.reason) for act in qual.Store(folder).rulings()}
     expected = [
-        (True, "slip"), (False, "unclear_rule"), (True, "ambiguous_text"), (False, "missing_code"),
-        (None, "different_reading"), (None, "different_reading"),
-    ]  # fmt: skip
+        (True, "slip"),
+        (False, "unclear_rule"),
+        (True, "ambiguous_text"),
+        (False, "missing_code"),
+        (None, "different_reading"),
+        (None, "different_reading"),
+    ]
     assert rulings == {f"t{at:02}": expected[at % 6] for at in range(N_DISAGREEMENTS)}
     assert qual.Store(folder).verify()["ok"].all()
 
@@ -375,8 +379,9 @@ def test_a_note_undo_and_a_changed_code_by_keys_and_by_mouse(lab: labs.Lab, tmp_
     ruled = [act for act in store.acts(kind="rule") if act.kind == "rule"]
     assert [act.text for act in ruled] == ["As agreed: a1.", None, None]
     assert [one.why for one in store.revisions] == [
-        "Coders disagreed on this text: the code applies.", "Coders disagreed: the rule was unclear."
-    ]  # fmt: skip
+        "Coders disagreed on this text: the code applies.",
+        "Coders disagreed: the rule was unclear.",
+    ]
 
 
 @pytest.mark.nightly

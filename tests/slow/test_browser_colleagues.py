@@ -37,8 +37,13 @@ def test_colleagues_stand_beside_on_one_key_and_ones_own_work_goes_on(lab, tmp_p
             ["cleo", " Affective Understanding"],
         ]
         assert page.locator(".s7-sign-of").evaluate_all("n => n.map(e => e.ariaLabel)") == [
-            "only you", "the same", "the same", "only you", "only cleo", "only ben"
-        ]  # fmt: skip
+            "only you",
+            "the same",
+            "the same",
+            "only you",
+            "only cleo",
+            "only ben",
+        ]
         page.add_script_tag(path=str(AXE))
         show_in(page, "JupyterLab Light")
         sound(page, "light")

@@ -190,8 +190,10 @@ def test_a_finger_selects_by_two_taps_and_codes(lab: labs.Lab, tmp_path: Path) -
         tap("remembered")
         tap("said")
         selected("remembered what I said")
-        for name, words in (("End: one word on", "remembered what I said about"),
-                            ("Start: one word on", "what I said about")):  # fmt: skip
+        for name, words in (
+            ("End: one word on", "remembered what I said about"),
+            ("Start: one word on", "what I said about"),
+        ):
             page.locator(f".s7-nudges [aria-label='{name}']").tap()
             selected(words)
         page.locator(".s7-code").first.tap()

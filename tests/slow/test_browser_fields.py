@@ -33,11 +33,15 @@ def folder(tmp_path: Path) -> Path:
     names = [f"{word}#{place}" for place, word in enumerate(WORDS)]
     units = pd.DataFrame(
         {
-            "unit_id": names, "text": WORDS, "document_id": names, "case_id": names, "position": 1,
+            "unit_id": names,
+            "text": WORDS,
+            "document_id": names,
+            "case_id": names,
+            "position": 1,
             "condition": [WORDS[place % 7] for place in range(len(WORDS))],
             "context": [json.dumps([{"role": "user", "text": word}]) for word in WORDS],
         }
-    )  # fmt: skip
+    )
     codes = tuple(
         qual.Code(id=f"c{place}", label=word, definition=word, use_when=(word,), examples=(word,))
         for place, word in enumerate(dict.fromkeys(word.strip() for word in WORDS[:24]))

@@ -46,8 +46,11 @@ def test_hits_are_coded_one_by_one_and_all_at_once_and_passages_lead_there_and_b
         press(page, "Escape", *")1)1)2)2")
         shows(page, "t3")
         assert [one[:2] for one in spans(folder)] == [
-            ("t0", "affective"), ("t0", "affective"), ("t2", "cognitive"), ("t3", "cognitive")
-        ]  # fmt: skip
+            ("t0", "affective"),
+            ("t0", "affective"),
+            ("t2", "cognitive"),
+            ("t3", "cognitive"),
+        ]
         assert [one[2] for one in spans(folder)] == ["STRASSE", "Straße", "Straße", "strasse"]
         for _ in range(2):
             press(page, "z")

@@ -123,8 +123,10 @@ def test_no_word_of_a_label_is_broken_or_cut(lab: labs.Lab, tmp_path: Path, name
         more = ", round='one'" if codes == "seven" else ""
     elif codes == "many" and name != "ThemesWidget":
         more = ", without_round=True"
-    cell = (f"import sense7_qual as qual\nqual.widgets.{name}(qual.Store({str(store.path)!r}), "
-            f"coder='anabel'{more})")  # fmt: skip
+    cell = (
+        f"import sense7_qual as qual\nqual.widgets.{name}(qual.Store({str(store.path)!r}), "
+        f"coder='anabel'{more})"
+    )
     labs.notebook(lab.root / "labels.ipynb", cell)
     labels = [code.label for code in store.codebook]
     with lab.page(width=1400, height=900, new=True) as page:

@@ -35,9 +35,23 @@ WIDGETS: Final = {
 # Where they reach JupyterLab, these cut, delete, copy, paste, insert, edit, undo, run cells, turn them into
 # Markdown or headings, restart or interrupt the kernel.
 KEYS: Final = [
-    *string.ascii_letters, *string.digits, "d d", "0 0", "i i", "Delete", "Backspace", "Enter", "Space",
-    "Shift+Enter", "Control+Enter", "Alt+Enter", "ArrowUp", "ArrowDown", "Home", "End",
-]  # fmt: skip
+    *string.ascii_letters,
+    *string.digits,
+    "d d",
+    "0 0",
+    "i i",
+    "Delete",
+    "Backspace",
+    "Enter",
+    "Space",
+    "Shift+Enter",
+    "Control+Enter",
+    "Alt+Enter",
+    "ArrowUp",
+    "ArrowDown",
+    "Home",
+    "End",
+]
 NOTEBOOK: Final = """() => {
   const panel = window.jupyterapp.shell.currentWidget;
   return {

@@ -53,9 +53,15 @@ WORDS = {
 def example(folder: Path) -> qual.Store:
     """Return the shipped example, with what its three coders did."""
     units = qual.corpus.read(
-        ROOT / "data" / "explanations.csv", text="Comment", unit_id="MessageId", document_id="TaskId",
-        case_id="PID", position="Position", context="Context", ratings=["EmpathyOverall"],
-    )  # fmt: skip
+        ROOT / "data" / "explanations.csv",
+        text="Comment",
+        unit_id="MessageId",
+        document_id="TaskId",
+        case_id="PID",
+        position="Position",
+        context="Context",
+        ratings=["EmpathyOverall"],
+    )
     store = qual.Store.create(folder, units=units, codebook=qual.Codebook.read("sense7"))
     lines = (ROOT / "data" / "example_acts.jsonl").read_text("utf-8").splitlines()
     recorded = [acts.Act(**json.loads(line)) for line in lines]
@@ -71,9 +77,14 @@ def essays(folder: Path) -> qual.Store:
     """
     rows = pd.read_csv(ESSAYS, dtype="string").head(400)
     units = pd.DataFrame(
-        {"unit_id": "e" + rows.index.astype("string"), "text": rows["essay"],
-         "document_id": rows["response_id"], "case_id": rows["response_id"], "position": range(len(rows))}
-    )  # fmt: skip
+        {
+            "unit_id": "e" + rows.index.astype("string"),
+            "text": rows["essay"],
+            "document_id": rows["response_id"],
+            "case_id": rows["response_id"],
+            "position": range(len(rows)),
+        }
+    )
     store = qual.Store.create(folder, units=units, codebook=qual.Codebook.read("sense7"))
     rng = np.random.default_rng(14)
     swapped = {"cognitive": "affective", "affective": "cognitive", "interest": "contextual"}

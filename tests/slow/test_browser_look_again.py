@@ -88,9 +88,11 @@ def test_the_inbox_opens_another_round_where_the_first_was(lab: labs.Lab, store:
     made = qual.Store(store.path).acts(coder="ana")
     last = [(one.kind, one.unit_id, one.round, one.code) for one in made if one.round]
     assert last == [
-        ("apply", "m0", "one", first.id), ("apply", "m1", "two", second.id), ("finish", "m1", "two", None),
+        ("apply", "m0", "one", first.id),
+        ("apply", "m1", "two", second.id),
+        ("finish", "m1", "two", None),
         ("finish", "m0", "one", None),
-    ]  # fmt: skip
+    ]
 
 
 def test_a_second_notebook_of_the_coder_shows_the_codings_of_the_first_before_it_finishes_their_text(

@@ -46,9 +46,11 @@ def work(lab: labs.Lab, folder: Path, n_below: int) -> tuple[int, int, int]:
     study(folder, [" ".join(f"word{number:04}" for number in range(3_000))])
     spans = [(9 * word, 9 * word + 8) for word in (0, 3, 20, *range(2_000, 2_000 + n_below))]
     Store(folder).append(
-        [acts.apply(coder="ana", unit_id="t0/1", code="interest", start=start, end=end, codebook=book)
-         for start, end in spans]
-    )  # fmt: skip
+        [
+            acts.apply(coder="ana", unit_id="t0/1", code="interest", start=start, end=end, codebook=book)
+            for start, end in spans
+        ]
+    )
     labs.notebook(lab.root / f"below{n_below}.ipynb", cell(folder))
     with lab.page(new=True) as page:
         enter(lab, page, f"below{n_below}.ipynb")
@@ -73,9 +75,13 @@ def test_every_one_of_hundreds_of_codings_can_be_reached(lab: labs.Lab, tmp_path
     text = Store(folder).units["text"].iloc[0]
     at = [text.index(f"word{number:03}") for number in range(N)]
     Store(folder).append(
-        [acts.apply(coder="ana", unit_id="t0/1", code="interest", start=start, end=start + 7, codebook=book)
-         for start in at]
-    )  # fmt: skip
+        [
+            acts.apply(
+                coder="ana", unit_id="t0/1", code="interest", start=start, end=start + 7, codebook=book
+            )
+            for start in at
+        ]
+    )
     labs.notebook(lab.root / "many.ipynb", cell(folder))
     with lab.page() as page:
         enter(lab, page, "many.ipynb")

@@ -52,5 +52,7 @@ def test_memos_are_written_shown_on_the_text_and_found_again(lab: labs.Lab, tmp_
         assert page.locator(".s7-noted").count() == 1
     memos = qual.Store(folder).memos()
     assert sorted(memos[["target_kind", "text"]].values.tolist()) == [
-        ["code", "On a code"], ["span", "On <b>words</b> 👍🏽"], ["unit", "On the text"]
-    ]  # fmt: skip
+        ["code", "On a code"],
+        ["span", "On <b>words</b> 👍🏽"],
+        ["unit", "On the text"],
+    ]

@@ -38,10 +38,16 @@ def made(folder: Path) -> Path:
     words = drawn(0)
     ids = [f"t{row:02}" for row in range(N)]
     units = pd.DataFrame(
-        {"unit_id": ids, "text": [f"{('kind', 'wait', 'fact')[row % 3]} {row} {words[row % len(words)]}"
-                                  for row in range(N)],
-         "document_id": "d", "case_id": [f"p{row % 8}" for row in range(N)], "position": range(N)}
-    )  # fmt: skip
+        {
+            "unit_id": ids,
+            "text": [
+                f"{('kind', 'wait', 'fact')[row % 3]} {row} {words[row % len(words)]}" for row in range(N)
+            ],
+            "document_id": "d",
+            "case_id": [f"p{row % 8}" for row in range(N)],
+            "position": range(N),
+        }
+    )
     store = qual.Store.create(folder, units=units, codebook=qual.Codebook.read("sense7"))
     everybody = {"coder": "chair", "codebook": store.codebook}
     store.append([rounds.open_round("one", units=ids, coders=["ana"], **everybody)])

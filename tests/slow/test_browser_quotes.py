@@ -39,11 +39,14 @@ def settled(folder: Path, texts: list[str]) -> Path:
     """Make a study of three codes, each of which was ruled to apply to a third of the texts."""
     store = disputed(folder, texts)
     codes = [code.id for code in store.codebook.codable]
-    store.append([
-        acts.rule(coder="chair", unit_id=f"t{at:02}", code=codes[at % 3], applied=True,
-                  codebook=store.codebook)
-        for at in range(len(texts))
-    ])  # fmt: skip
+    store.append(
+        [
+            acts.rule(
+                coder="chair", unit_id=f"t{at:02}", code=codes[at % 3], applied=True, codebook=store.codebook
+            )
+            for at in range(len(texts))
+        ]
+    )
     return Path(store.path)
 
 

@@ -123,9 +123,14 @@ def test_a_drag_may_leave_the_text_and_keys_may_be_pressed_during_it(lab: labs.L
             ("1", "affective", end, above, TEXT[: TEXT.index(" then")]),
             ("2", "cognitive", begin, below, TEXT[TEXT.index("exam") :]),
             # What begins beside and below the words and ends in them is selected as well.
-            ("3", "response", (box["x"] + 6, box["y"] + box["height"] - 6), begin,
-             TEXT[TEXT.index("exam") :]),
-        ]:  # fmt: skip
+            (
+                "3",
+                "response",
+                (box["x"] + 6, box["y"] + box["height"] - 6),
+                begin,
+                TEXT[TEXT.index("exam") :],
+            ),
+        ]:
             drag(page, start, released)
             assert selected(page) == quote
             press(page, key)

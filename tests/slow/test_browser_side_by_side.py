@@ -98,9 +98,9 @@ def study(folder: Path) -> Path:
         [code.id for code in store.codebook.codable],
         {"coder": "chair", "codebook": store.codebook},
     )
-    store.append([
-        acts.rule(unit_id=f"t{at:02}", code=codes[at % 3], applied=True, **named) for at in range(0, 60, 2)
-    ])  # fmt: skip
+    store.append(
+        [acts.rule(unit_id=f"t{at:02}", code=codes[at % 3], applied=True, **named) for at in range(0, 60, 2)]
+    )
     return Path(store.path)
 
 

@@ -83,6 +83,8 @@ def test_a_draft_a_note_and_a_rule_outlive_kernel_and_browser(lab: labs.Lab, tmp
     assert [act.text for act in store.rulings()] == ["Half a note"]
     code = store.codebook.codes[0]
     assert (code.label, code.definition, store.revisions[0].why) == (
-        "Feels with me", "In mid-sen", "Because of"
-    )  # fmt: skip
+        "Feels with me",
+        "In mid-sen",
+        "Because of",
+    )
     assert store.desk.draft("codebook", coder="lead") is None

@@ -105,15 +105,19 @@ def test_a_file_is_read_up_to_its_limit_and_a_sparse_one_never(tmp_path: Path) -
         corpus.read(tmp_path / "a\0.csv", text="said")
 
 
-@pytest.mark.parametrize("script", [
-    "UPDATE vectors SET vector = zeroblob(7)",
-    "UPDATE vectors SET vector = 'abcd'",
-    "UPDATE vectors SET vector = zeroblob(4000004)",
-    "CREATE VIEW v AS SELECT 1",
-    "CREATE TRIGGER t BEFORE INSERT ON vectors BEGIN SELECT 1; END",
-    "ALTER TABLE vectors ADD COLUMN x AS (1)",
-    "DROP TABLE vectors; CREATE TABLE vectors (digest BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "script",
+    [
+        "UPDATE vectors SET vector = zeroblob(7)",
+        "UPDATE vectors SET vector = 'abcd'",
+        "UPDATE vectors SET vector = zeroblob(4000004)",
+        "CREATE VIEW v AS SELECT 1",
+        "CREATE TRIGGER t BEFORE INSERT ON vectors BEGIN SELECT 1; END",
+        "ALTER TABLE vectors ADD COLUMN x AS (1)",
+        "DROP TABLE vectors; CREATE TABLE vectors (digest BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT "
+        "ROWID",
+    ],
+)
 def test_a_cache_with_anything_but_vectors_is_refused(tmp_path: Path, script: str) -> None:
     cache = VectorCache(tmp_path / "cache")
     cache.save("m", {"a": np.ones(3, dtype=np.float32)})

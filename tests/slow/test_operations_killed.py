@@ -29,11 +29,15 @@ WORKER = program("operations_to_kill")
 
 def new_study(path: Path) -> Store:
     cases = [f"p{number}" for number in range(N_CASES) for _ in range(2)]
-    units = pd.DataFrame({
-        "unit_id": [f"m{place}" for place in range(len(cases))],
-        "text": [f"It listened. {secret(case)} said so." for case in cases],
-        "document_id": cases, "case_id": cases, "position": 0,
-    })  # fmt: skip
+    units = pd.DataFrame(
+        {
+            "unit_id": [f"m{place}" for place in range(len(cases))],
+            "text": [f"It listened. {secret(case)} said so." for case in cases],
+            "document_id": cases,
+            "case_id": cases,
+            "position": 0,
+        }
+    )
     codes = (Code(id="interest", label="Interest"), Code(id="care", label="Care"))
     return Store.create(path, units=units, codebook=Codebook(name="small", codes=codes))
 

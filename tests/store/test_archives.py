@@ -130,8 +130,9 @@ def with_manifest(members: dict[str, bytes]) -> Members:
     manifest = json.loads(members["manifest.json"])
     manifest["files"] = {
         name: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
-        for name, content in members.items() if name != "manifest.json"
-    }  # fmt: skip
+        for name, content in members.items()
+        if name != "manifest.json"
+    }
     return list((members | {"manifest.json": json.dumps(manifest).encode()}).items())
 
 
@@ -194,7 +195,7 @@ HOSTILE: dict[str, Callable[[dict[str, bytes]], Members]] = {
     "a later version": lambda m: [
         (n, c.replace(b'"schema": 2', b'"schema": 99') if n == "manifest.json" else c) for n, c in m.items()
     ],
-}  # fmt: skip
+}
 
 
 @pytest.mark.long
@@ -214,8 +215,10 @@ def test_a_hostile_or_damaged_archive_is_refused_and_leaves_nothing(
     assert SENTINEL not in str(refused.value)
     assert not list((tmp_path / "folder").iterdir()) if (tmp_path / "folder").exists() else True
     assert sorted(path.name for path in tmp_path.iterdir() if path.name != "folder") == [
-        "one.zip", "pilot", "two.zip",
-    ]  # fmt: skip
+        "one.zip",
+        "pilot",
+        "two.zip",
+    ]
 
 
 def test_an_archive_that_could_unfold_is_refused(store: Store, tmp_path: Path) -> None:

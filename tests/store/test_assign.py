@@ -128,8 +128,9 @@ def test_a_later_deal_moves_nothing_that_is_begun_and_keeps_its_other_promises(c
     for coder, ids in lists.items():
         if any(times[unit] == 1 and unit not in begun.get(coder, []) for unit in ids):
             assert n_units[coder] <= min(n_units.values()) + 1
-    again = assign(units.sample(frac=1, random_state=1), coders=later, calibration=calibration, fixed=begun,
-                   **asked)  # fmt: skip
+    again = assign(
+        units.sample(frac=1, random_state=1), coders=later, calibration=calibration, fixed=begun, **asked
+    )
     assert lists == {coder: part["unit_id"].tolist() for coder, part in again.items()}
 
 
@@ -144,8 +145,15 @@ def test_the_same_seed_shares_the_same_units_when_there_are_more_coders() -> Non
 
 
 def test_calibration_is_drawn_from_the_strata_in_one_order_for_all() -> None:
-    parts = assign(units_of(), coders=["ana", "ben", "cleo"], overlap=0.3, seed=3, calibration=8,
-                   stratify="model", coders_per_unit=2)  # fmt: skip
+    parts = assign(
+        units_of(),
+        coders=["ana", "ben", "cleo"],
+        overlap=0.3,
+        seed=3,
+        calibration=8,
+        stratify="model",
+        coders_per_unit=2,
+    )
     firsts = [part["unit_id"].tolist()[:8] for part in parts.values()]
     assert firsts[0] == firsts[1] == firsts[2] != sorted(firsts[0])
     drawn = units_of().set_index("unit_id").loc[firsts[0], "model"]

@@ -36,14 +36,22 @@ PLAN = AnalysisPlan(question="What?", n_boot=20)
 def made(folder: Path, *, book: Codebook = BOOK, **columns: Any) -> Store:
     """A study of four texts by two participants, one of them coded."""
     table = {
-        "unit_id": ["m1", "m2", "m3", "m4"], "case_id": ["p1", "p1", "p2", "p2"],
-        "document_id": ["d1", "d1", "d2", "d2"], "position": [1, 2, 1, 2],
+        "unit_id": ["m1", "m2", "m3", "m4"],
+        "case_id": ["p1", "p1", "p2", "p2"],
+        "document_id": ["d1", "d1", "d2", "d2"],
+        "position": [1, 2, 1, 2],
         "text": [f"Well. {SAID}!", SHORT, "It was cold there and dark as well", "Nothing more to say"],
-    }  # fmt: skip
+    }
     file = folder / "units.csv"
     pd.DataFrame(table | columns).to_csv(file, index=False)
-    units = corpus.read(file, unit_id="unit_id", text="text", document_id="document_id", case_id="case_id",
-                        position="position")  # fmt: skip
+    units = corpus.read(
+        file,
+        unit_id="unit_id",
+        text="text",
+        document_id="document_id",
+        case_id="case_id",
+        position="position",
+    )
     store = Store.create(folder / "study", units=units, codebook=book)
     store.append([acts.finish(coder="ana", unit_id=units["unit_id"][2], codebook=book)])
     return store
@@ -52,11 +60,13 @@ def made(folder: Path, *, book: Codebook = BOOK, **columns: Any) -> Store:
 def themes(store: Store, **parameters: Any) -> Themes:
     ids = store.units["unit_id"].tolist()
     return Themes(
-        terms=pd.DataFrame(), quotes=pd.DataFrame(), parameters={"seed": 0, **parameters},
+        terms=pd.DataFrame(),
+        quotes=pd.DataFrame(),
+        parameters={"seed": 0, **parameters},
         summary=pd.DataFrame({"theme": [0], "stability": 0.8, "dissolved": 0.0, "recovered": 0.9}),
         assignments=pd.DataFrame({"unit_id": ids[2:], "theme": 0, "similarity": 0.7, "coarse": 0, "sub": 0}),
         hierarchy=pd.DataFrame({"level": ["theme"], "group": [0], "stability": [0.8]}),
-    )  # fmt: skip
+    )
 
 
 def on(store: Store, unit: int = 2) -> dict[str, Any]:
@@ -104,9 +114,9 @@ WITHHELD: dict[str, Callable[[Store, str], object]] = {
     "show_suggestions: model": lambda store, said: store.append(
         [acts.contents.show_suggestions(**on(store), model=said, suggestions=[Suggestion(code="c1")])]
     ),
-    "describe: settings": lambda store, said: store.append([
-        acts.contents.describe(coder="model-x", codebook=store.codebook, settings={"model": said})
-    ]),
+    "describe: settings": lambda store, said: store.append(
+        [acts.contents.describe(coder="model-x", codebook=store.codebook, settings={"model": said})]
+    ),
     "apply: quote": lambda store, said: store.append(
         [acts.apply(**on(store, 0), code="c1", start=6, end=6 + len(SAID))]
     ),
@@ -130,7 +140,7 @@ WITHHELD: dict[str, Callable[[Store, str], object]] = {
         [acts.quote(**on(store) | {"coder": "lead"}, code="c1", state="approved", paraphrase=said)]
     ),
     "edit_theme: name": themed,
-}  # fmt: skip
+}
 
 #: What is refused, by the field that the refusal names, and how it is planted.
 REFUSED: dict[str, tuple[str, Callable[[Store, str], object]]] = {
@@ -138,12 +148,14 @@ REFUSED: dict[str, tuple[str, Callable[[Store, str], object]]] = {
     "round in the plan": ("preregister", planned(rounds=("",))),
     "coder": ("coder", coded_by),
     "memo_id": (
-        "memo_id", lambda store, said: store.append([acts.memo(**on(store), text="x", memo_id=said)])
+        "memo_id",
+        lambda store, said: store.append([acts.memo(**on(store), text="x", memo_id=said)]),
     ),
     "themes": (
-        "record_themes", lambda store, said: store.record_themes(themes(store, note=said), coder="lead")
+        "record_themes",
+        lambda store, said: store.record_themes(themes(store, note=said), coder="lead"),
     ),
-}  # fmt: skip
+}
 
 
 def content(folder: Path) -> Iterator[str]:
@@ -224,9 +236,7 @@ def planted_book(kind: type, name: str, said: str) -> Codebook:
     return replace(BOOK, **{name: value})
 
 
-CODEBOOK_FIELDS = [
-    (kind, name) for kind in (Codebook, Code, Facet, FacetValue) for name in texts_of(kind)
-]  # fmt: skip
+CODEBOOK_FIELDS = [(kind, name) for kind in (Codebook, Code, Facet, FacetValue) for name in texts_of(kind)]
 
 
 @pytest.mark.long

@@ -59,21 +59,27 @@ def spoken(path: Path) -> Store:
         store.append(made.acts(coder=coder))
     old = store.codebook
     first = replace(
-        old.codes[0], examples=(f"{CANARY}example",), counter_examples=(f"{CANARY}counter",),
-        definition=f"As in: {said('text')}", use_when=("It says 0.", said("text")),
-    )  # fmt: skip
+        old.codes[0],
+        examples=(f"{CANARY}example",),
+        counter_examples=(f"{CANARY}counter",),
+        definition=f"As in: {said('text')}",
+        use_when=("It says 0.", said("text")),
+    )
     store.revise(replace(old, codes=(first, *old.codes[1:])), why=f"After {said('text')}", coder="lead")
     book, unit_id = store.codebook, ids[0]
     named: dict[str, Any] = {"codebook": book, "unit_id": unit_id}
     memo = acts.memo(coder="ana", text=f"{CANARY}memo", **named)
-    store.append([
-        acts.apply(coder="ana", code="c1", start=SPAN[0], end=SPAN[1], **named), memo,
-        acts.memo(coder="ana", text=f"{CANARY}span", target_kind="span", start=0, end=4, **named),
-        acts.memo(coder="ana", text=f"{CANARY}study", target_kind="study", codebook=book),
-        replace(memo, act_id="00000000-0000-4000-8000-000000000001", text=""),
-        acts.propose(coder="ana", label=f"{CANARY}label", definition=f"{CANARY}definition", **named),
-        acts.finish(coder="ana", **named),
-    ])  # fmt: skip
+    store.append(
+        [
+            acts.apply(coder="ana", code="c1", start=SPAN[0], end=SPAN[1], **named),
+            memo,
+            acts.memo(coder="ana", text=f"{CANARY}span", target_kind="span", start=0, end=4, **named),
+            acts.memo(coder="ana", text=f"{CANARY}study", target_kind="study", codebook=book),
+            replace(memo, act_id="00000000-0000-4000-8000-000000000001", text=""),
+            acts.propose(coder="ana", label=f"{CANARY}label", definition=f"{CANARY}definition", **named),
+            acts.finish(coder="ana", **named),
+        ]
+    )
     ruling = acts.rule(coder="lead", code="c1", applied=True, reason="slip", note=f"{CANARY}note", **named)
     store.append([ruling])
     return store
@@ -85,18 +91,26 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 CITED: dict[str, Any] = {
-    "title": 'Warmth: "so far"', "licence": "CC-BY-4.0", "keywords": ["warmth", "chat: bots"],
+    "title": 'Warmth: "so far"',
+    "licence": "CC-BY-4.0",
+    "keywords": ["warmth", "chat: bots"],
     "authors": ["Carberry, Josiah; 0000-0002-1825-0097; Brown: a university", "Ñandú, Zoë;; ", "Doe, J."],
     "software": "https://example.org/analysis",
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
 def bundle(store: Store) -> Path:
     path = Path(store.path).with_name("published")
     told: list[tuple[int, int]] = []
-    store.copies.bundle(path, texts="withheld", rating="Warmth", conditions=["System"], **CITED,
-                 progress=lambda *so_far: told.append(so_far))  # fmt: skip
+    store.copies.bundle(
+        path,
+        texts="withheld",
+        rating="Warmth",
+        conditions=["System"],
+        **CITED,
+        progress=lambda *so_far: told.append(so_far),
+    )
     assert told == sorted(told)
     assert told[-1] == (100, 100)
     return path
@@ -123,9 +137,12 @@ def everything(path: Path) -> Iterator[bytes]:
 
 def rerun(path: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "rerun.py", *words], cwd=path, capture_output=True, encoding="utf-8",
+        [sys.executable, "rerun.py", *words],
+        cwd=path,
+        capture_output=True,
+        encoding="utf-8",
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **environment},
-    )  # fmt: skip
+    )
 
 
 # what is in it --------------------------------------------------------------------------------------
@@ -193,7 +210,7 @@ def test_what_is_told_of_it(bundle: Path) -> None:
     )
     assert set(sums) == {
         path.relative_to(bundle).as_posix() for path in bundle.rglob("*") if path.is_file()
-    } - {"SHA256SUMS"}  # fmt: skip
+    } - {"SHA256SUMS"}
     crate = json.loads((bundle / "ro-crate-metadata.json").read_text("utf-8"))["@graph"]
     root = next(entity for entity in crate if entity["@id"] == "./")
     assert {part["@id"] for part in root["hasPart"]} == set(sums) - {"ro-crate-metadata.json"}
@@ -206,17 +223,24 @@ def test_how_it_is_cited(bundle: Path) -> None:
     assert cff["cff-version"] == "1.2.0"
     assert (cff["type"], cff["title"], cff["license"]) == ("dataset", CITED["title"], "CC-BY-4.0")
     assert cff["authors"] == [
-        {"family-names": "Carberry", "given-names": "Josiah", "affiliation": "Brown: a university",
-         "orcid": "https://orcid.org/0000-0002-1825-0097"},
-        {"family-names": "Ñandú", "given-names": "Zoë"}, {"family-names": "Doe", "given-names": "J."},
-    ]  # fmt: skip
+        {
+            "family-names": "Carberry",
+            "given-names": "Josiah",
+            "affiliation": "Brown: a university",
+            "orcid": "https://orcid.org/0000-0002-1825-0097",
+        },
+        {"family-names": "Ñandú", "given-names": "Zoë"},
+        {"family-names": "Doe", "given-names": "J."},
+    ]
     assert cff["keywords"] == CITED["keywords"]
     assert cff["repository-code"] == CITED["software"]
     zenodo = json.loads((bundle / ".zenodo.json").read_text("utf-8"))
     assert str(cff["date-released"]) == zenodo["publication_date"]
     assert zenodo["creators"][0] == {
-        "name": "Carberry, Josiah", "affiliation": "Brown: a university", "orcid": "0000-0002-1825-0097"
-    }  # fmt: skip
+        "name": "Carberry, Josiah",
+        "affiliation": "Brown: a university",
+        "orcid": "0000-0002-1825-0097",
+    }
     assert [one["name"] for one in zenodo["creators"]] == ["Carberry, Josiah", "Ñandú, Zoë", "Doe, J."]
     assert (zenodo["upload_type"], zenodo["license"]) == ("dataset", "CC-BY-4.0")
     assert zenodo["related_identifiers"][0]["identifier"] == CITED["software"]
@@ -384,8 +408,14 @@ def test_redacted_texts_keep_their_offsets(store: Store, tmp_path: Path) -> None
 def test_only_named_columns_of_words_stay(store: Store, tmp_path: Path) -> None:
     store.copies.bundle(tmp_path / "out", texts="withheld", variables=["System"])
     assert list(Store(tmp_path / "out").units) == [
-        "unit_id", "text", "document_id", "case_id", "position", "Warmth", "System"
-    ]  # fmt: skip
+        "unit_id",
+        "text",
+        "document_id",
+        "case_id",
+        "position",
+        "Warmth",
+        "System",
+    ]
 
 
 # what is refused ------------------------------------------------------------------------------------

@@ -34,9 +34,16 @@ from tests.helpers.withdrawn_words import CODEBOOK
 
 SOAK = bool(os.environ.get("SOAK"))
 OPERATIONS = (
-    "create", "backup", "archive", "restore", "hand out", "salvage", "merge", "merge an archive",
+    "create",
+    "backup",
+    "archive",
+    "restore",
+    "hand out",
+    "salvage",
+    "merge",
+    "merge an archive",
     "read a journal",
-)  # fmt: skip
+)
 
 KILLS = program("kill_while_copying")
 

@@ -67,9 +67,13 @@ def ruled(store: Store, unit_id: str, code: str, applied: bool, coder: str = "le
 
 def long_form(store: Store, *, coder: str | None = None, round: str | None = None, **switches: bool) -> Frame:
     return codings.decisions(
-        store.codings(coder=coder), store.coverage(coder=coder), store.codebook, round=round,
-        revisions=store.revisions, **switches,
-    )  # fmt: skip
+        store.codings(coder=coder),
+        store.coverage(coder=coder),
+        store.codebook,
+        round=round,
+        revisions=store.revisions,
+        **switches,
+    )
 
 
 def agreed(store: Store, decisions: Frame) -> Frame:

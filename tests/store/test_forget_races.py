@@ -107,9 +107,17 @@ class Race:
     @property
     def rivals(self) -> list[Callable[[Store], None]]:
         return [
-            self.merge_one_file, self.append, self.append_late, self.revise, self.backup,
-            self.archive, self.hand_out, self.restore, self.forget, self.forget_another,
-        ]  # fmt: skip
+            self.merge_one_file,
+            self.append,
+            self.append_late,
+            self.revise,
+            self.backup,
+            self.archive,
+            self.hand_out,
+            self.restore,
+            self.forget,
+            self.forget_another,
+        ]
 
     def run(self, number: int) -> list[str]:
         """Let p1 withdraw while a copy is merged and something else happens; return what is wrong then."""

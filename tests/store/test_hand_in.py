@@ -49,10 +49,15 @@ def folder(tmp_path: Path) -> Store:
 def planned(place: str | Path) -> Store:
     """A study in which ben codes u0 to u2 and ana u2 to u5; ana has begun."""
     units = pd.DataFrame(
-        {"unit_id": list(WORDS), "text": list(WORDS.values()), "document_id": None, "position": None,
-         "case_id": [f"p{i // 2}" for i in range(6)],
-         "animal": pd.Categorical([words.split()[1] for words in WORDS.values()])}
-    )  # fmt: skip
+        {
+            "unit_id": list(WORDS),
+            "text": list(WORDS.values()),
+            "document_id": None,
+            "position": None,
+            "case_id": [f"p{i // 2}" for i in range(6)],
+            "animal": pd.Categorical([words.split()[1] for words in WORDS.values()]),
+        }
+    )
     store = Store.create(place, units=units, codebook=BOOK)
     plan = {"ben": ("u0", "u1", "u2"), "ana": ("u2", "u3", "u4", "u5")}
     store.append([assigned("lead", plan)])
@@ -114,9 +119,13 @@ def test_the_texts_of_one_coder_go_out_and_the_same_acts_come_back(store: Store,
 def test_a_hand_out_says_no_more_of_others_than_their_ids(folder: Store, tmp_path: Path) -> None:
     """Neither by categories of a column, nor by quotes and memos of an unblinded round."""
     folder.append([rounds.open_round("one", units=["u3", "u0"], coders=["ana", "cleo"], **LEAD)])
-    folder.append([work("warm", "u3", "cleo", start=4, end=11, round="one"),
-                   acts.memo(coder="cleo", unit_id="u3", text="POTOROO-MEMO", round="one", codebook=BOOK),
-                   work("cold", "u0", "cleo", start=4, end=10, round="one")])  # fmt: skip
+    folder.append(
+        [
+            work("warm", "u3", "cleo", start=4, end=11, round="one"),
+            acts.memo(coder="cleo", unit_id="u3", text="POTOROO-MEMO", round="one", codebook=BOOK),
+            work("cold", "u0", "cleo", start=4, end=10, round="one"),
+        ]
+    )
     folder.append([rounds.unblind("one", **LEAD)])
     ben = at_ben(folder, tmp_path)
     assert ben.coders == ("cleo", "lead")

@@ -44,8 +44,10 @@ def test_a_coder_gets_what_they_need_and_nothing_of_the_others(store: Store, tmp
     content = b"".join(file.read_bytes() for file in handed.path.rglob("*") if file.is_file())
     assert OF_BEN.encode() not in content
     assert b"ben.sqlite" not in content
-    work = [put("interest", start=0, end=4, round="one"), acts.finish(coder="ana", unit_id="m1", round="one",
-            codebook=CODEBOOK)]  # fmt: skip
+    work = [
+        put("interest", start=0, end=4, round="one"),
+        acts.finish(coder="ana", unit_id="m1", round="one", codebook=CODEBOOK),
+    ]
     handed.append(work)
     assert store.copies.merge(handed.path).counts["new"] == 2
     assert {act.act_id for act in work} <= {act.act_id for act in store.acts(coder="ana")}

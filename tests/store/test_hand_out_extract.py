@@ -31,9 +31,12 @@ def study(place: Path, **texts: str) -> Store:
     """Six texts of six participants: a first round that was unblinded and settled, and a second one."""
     said = WORDS | texts
     units = pd.DataFrame({"unit_id": list(said), "text": list(said.values())}).assign(
-        document_id=None, position=None, case_id=[f"p{i}" for i in range(6)],
-        Warmth=[0.123456789 + i for i in range(6)], Arm=[f"ARM-{i}" for i in range(6)],
-    )  # fmt: skip
+        document_id=None,
+        position=None,
+        case_id=[f"p{i}" for i in range(6)],
+        Warmth=[0.123456789 + i for i in range(6)],
+        Arm=[f"ARM-{i}" for i in range(6)],
+    )
     store = Store.create(place, units=units, codebook=BOOK)
     opened(store, "one", ["u0", "u1", "u2"])
     for coder, code in (("ana", "warm"), ("ben", "cold")):
@@ -66,10 +69,12 @@ def settled(store: Store) -> None:
     store.append([acts.answer(proposal=hope.act_id, text="OTHERS-ANSWER", **LEAD)])
     store.preregister(AnalysisPlan(question="?", hypotheses=("HYPOTHESIS",)), coder="lead")
     opened(store, "two", ["u2", "u3", "u4"])
-    store.append([
-        work("cold", "u3", "ana", round="two", start=4, end=11),
-        acts.memo(coder="ana", text="BLIND-MEMO", unit_id="u4", round="two", codebook=BOOK),
-    ])  # fmt: skip
+    store.append(
+        [
+            work("cold", "u3", "ana", round="two", start=4, end=11),
+            acts.memo(coder="ana", text="BLIND-MEMO", unit_id="u4", round="two", codebook=BOOK),
+        ]
+    )
 
 
 ROBIN = "My neighbour Eberhard listened to me"
@@ -131,9 +136,13 @@ def test_what_ben_may_not_see_is_in_no_byte(tmp_path: Path) -> None:
         assert [secret for secret in AT_HOME if secret.encode() in content] == []
         assert {animal: animal.encode() in content for animal in ANIMALS} == {
             # ben coded u0 to u2 in the first round, and gets u2 to u4
-            "quokka": True, "numbat": True, "bandicoot": True, "potoroo": True, "wombat": True,
+            "quokka": True,
+            "numbat": True,
+            "bandicoot": True,
+            "potoroo": True,
+            "wombat": True,
             "echidna": False,
-        }  # fmt: skip
+        }
 
 
 def test_an_extract_says_that_it_is_one_and_not_how_much_was_left_out(tmp_path: Path) -> None:

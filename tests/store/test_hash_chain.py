@@ -15,9 +15,22 @@ from sense7_qual.store._stored import hash_chain
 from sense7_qual.store._stored.hash_chain import BOOKKEEPING, chained, genesis, links
 
 NAMES = [
-    "seq", "act_id", "kind", "coder", "at", "codebook", "unit_id", "code", "start", "end", "round", "applied",
-    "text_hash", "previous", "hash",
-]  # fmt: skip
+    "seq",
+    "act_id",
+    "kind",
+    "coder",
+    "at",
+    "codebook",
+    "unit_id",
+    "code",
+    "start",
+    "end",
+    "round",
+    "applied",
+    "text_hash",
+    "previous",
+    "hash",
+]
 FIRST = genesis("study", "ana")
 TEXTS = {"words": "listened"}
 AT = "2026-01-31T12:00:00.000Z"

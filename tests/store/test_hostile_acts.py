@@ -58,7 +58,7 @@ def test_an_acts_file_of_views_is_refused_at_every_door(store: Store, tmp_path: 
     shutil.copy(inside, bad)
     found = subprocess.run(
         [sys.executable, "-c", _OPEN_EACH, store.path, bad], capture_output=True, text=True, timeout=300
-    )  # fmt: skip
+    )
     said = dict(line.split(maxsplit=1) for line in found.stdout.splitlines())
     doors = ("acts", "append", "merge", "salvage", "backup", "verify", "journal")
     assert said == dict.fromkeys(doors, "True") | {"another": "went on"}, found.stderr[-2000:]

@@ -49,8 +49,11 @@ def drawn(n: int, seed: int) -> tuple[list[Act], Kinds]:
             withheld = bool(rng.random() < 0.3)
             one = acts.contents.Suggestion(code=code, start=start, end=end)
             suggested = [] if withheld else [one]
-            made.append(acts.contents.show_suggestions(**mine, model="words", suggestions=suggested,
-                                                       withheld=withheld))  # fmt: skip
+            made.append(
+                acts.contents.show_suggestions(
+                    **mine, model="words", suggestions=suggested, withheld=withheld
+                )
+            )
             seen |= set() if withheld else {(coder, unit_id)}
         elif what < 0.3 and key in kinds:
             made.append(acts.remove(**mine, code=code, start=start, end=end))
@@ -105,13 +108,18 @@ def by_lxml(path: Path) -> Kinds:
         for selection in root.iterfind(".//r:PlainTextSelection", ns):
             source = selection.getparent().get("name")
             for coding in selection.iterfind("r:Coding", ns):
-                said = [notes[one.get("targetGUID")].findtext("r:PlainTextContent", "", ns)
-                        for one in coding.iterfind("r:NoteRef", ns)]  # fmt: skip
+                said = [
+                    notes[one.get("targetGUID")].findtext("r:PlainTextContent", "", ns)
+                    for one in coding.iterfind("r:NoteRef", ns)
+                ]
                 coder = users[coding.get("creatingUser")].get("name")
                 code = codes[coding.find("r:CodeRef", ns).get("targetGUID")].get("name").lower()
                 is_whole = selection.get("name") == "the whole text"
-                place = (-1, -1) if is_whole else (int(selection.get("startPosition")),
-                                                   int(selection.get("endPosition")))  # fmt: skip
+                place = (
+                    (-1, -1)
+                    if is_whole
+                    else (int(selection.get("startPosition")), int(selection.get("endPosition")))
+                )
                 after = any('suggestions: "after"' in one for one in said)
                 yield (source, coder, code, *place), named(coder, "after" if after else "")
 

@@ -51,8 +51,12 @@ def test_a_memo_on_a_span_keeps_its_quote_and_gives_its_words_alone(store: Store
     assert act.memo_text == "A name?"
     row = store.memos().iloc[0]
     assert row[["target_kind", "target_id", "text", "start", "end"]].tolist() == [
-        "span", "m1", "A name?", 16, 22
-    ]  # fmt: skip
+        "span",
+        "m1",
+        "A name?",
+        16,
+        22,
+    ]
     assert "Quokka" not in repr(act)
     assert "name" not in repr(SpanMemo.from_text(act.text))
     assert store.append([act]) == 0  # sent again, with or without the quote that the store filled in
@@ -183,8 +187,12 @@ def test_a_withdrawal_takes_memos_on_spans_and_those_that_quote(store: Store) ->
 def discussed(store: Store) -> tuple[Act, Act]:
     """Have ana write to the team in a round, and ben answer; return both memos."""
     both = {"coders": ["ana", "ben"], "coder": "lead", "codebook": CODEBOOK}
-    store.append([rounds.open_round("talk", units=["m1", "m2"], **both),
-                  rounds.unblind("talk", coder="lead", codebook=CODEBOOK)])  # fmt: skip
+    store.append(
+        [
+            rounds.open_round("talk", units=["m1", "m2"], **both),
+            rounds.unblind("talk", coder="lead", codebook=CODEBOOK),
+        ]
+    )
     asked = note("Is that warm?", round="talk")
     reply = note("I think so.", "ben", round="talk", answers=asked.memo_id)
     store.append([asked])

@@ -69,8 +69,13 @@ def test_a_model_has_no_say_in_what_is_agreed(store: Store) -> None:
 
 def test_no_person_sits_down_as_a_model(store: Store, tmp_path: Path) -> None:
     for widget in (
-        CodingWidget, AdjudicationWidget, CodebookWidget, OverviewWidget, QuotesWidget, ThemesWidget,
-    ):  # fmt: skip
+        CodingWidget,
+        AdjudicationWidget,
+        CodebookWidget,
+        OverviewWidget,
+        QuotesWidget,
+        ThemesWidget,
+    ):
         with pytest.raises(ActError, match="'model-x', which names a model"):
             widget(store, coder="model-x")
     with pytest.raises(ActError, match="names a model"):

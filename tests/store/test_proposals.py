@@ -85,7 +85,7 @@ def test_a_model_s_proposal_names_it_and_those_of_people_are_written_as_ever(sto
         (lambda: hope(unit_id="m9"), "expected a unit of this study"),
         (lambda: changed(hope(), unit_id=None), "expected unit_id for kind 'propose'"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_proposal_is_not_recorded(store: Store, act: Callable[[], Act], message: str) -> None:
     with pytest.raises(ActError, match=message):
         store.append([act()])
@@ -110,8 +110,9 @@ def test_a_withdrawal_takes_the_words_out_of_proposals(store: Store) -> None:
     units = frame_of({**TEXTS, "m4": long}).assign(case_id=["p0", "p1", "p0", "p4"])
     other = Store.create(
         Path(store.path).with_name("other") if isinstance(store.path, Path) else f"{store.path}_other",
-        units=units, codebook=CODEBOOK,
-    )  # fmt: skip
+        units=units,
+        codebook=CODEBOOK,
+    )
     in_vivo = hope(unit_id="m4", label="participant of the first text", start=17, end=46)
     broken = f'"Said":\n{long[:30]}\n{long[31:]}'  # JSON writes the line break as a letter n
     elsewhere = hope(unit_id="m1", label="Wording", definition=broken)
@@ -217,8 +218,9 @@ def test_who_proposed_a_code_sees_the_answer_in_a_blind_round_and_nobody_else(
     store: Store, round: str | None
 ) -> None:
     asked = hope(round=round)
-    store.append([rounds.open_round("one", units=["m1"], coders=["ana", "ben"], coder="lead",
-                                    codebook=CODEBOOK)])  # fmt: skip
+    store.append(
+        [rounds.open_round("one", units=["m1"], coders=["ana", "ben"], coder="lead", codebook=CODEBOOK)]
+    )
     store.append([asked])
     answer = acts.answer(
         coder="lead", proposal=asked.act_id, text="Too rare.", codebook=CODEBOOK, round=round

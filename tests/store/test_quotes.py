@@ -193,18 +193,22 @@ def test_a_redacted_bundle_has_no_word_that_a_paraphrase_stands_for(tmp_path: Pa
 
 def test_what_becomes_of_quotes_where_the_codebook_changes(folder: Store) -> None:
     """Merged: the quote goes along, once. Redefined: to be decided again. Refused: stays so."""
-    folder.append([
-        quote("m1", code="warm", at="2026-03-01T09:00:00.000Z"),
-        quote("m1", code="kind", state="chosen", start=0, end=9, at="2026-03-01T09:01:00.000Z"),
-        quote("m2", code="kind", role="disconfirms", at="2026-03-01T09:02:00.000Z"),
-        quote("m2", code="cold", paraphrase="It enquired.", at="2026-03-01T09:03:00.000Z"),
-        quote("m3", code="cold", state="refused", at="2026-03-01T09:04:00.000Z"),
-    ])  # fmt: skip
+    folder.append(
+        [
+            quote("m1", code="warm", at="2026-03-01T09:00:00.000Z"),
+            quote("m1", code="kind", state="chosen", start=0, end=9, at="2026-03-01T09:01:00.000Z"),
+            quote("m2", code="kind", role="disconfirms", at="2026-03-01T09:02:00.000Z"),
+            quote("m2", code="cold", paraphrase="It enquired.", at="2026-03-01T09:03:00.000Z"),
+            quote("m3", code="cold", state="refused", at="2026-03-01T09:04:00.000Z"),
+        ]
+    )
     warm, cold, _ = CODEBOOK.codes
     folder.revise(
         replace(CODEBOOK, codes=(warm, replace(cold, definition="Keeps away."))),
-        why="They were one.", coder="lead", merged={"kind": "warm"},
-    )  # fmt: skip
+        why="They were one.",
+        coder="lead",
+        merged={"kind": "warm"},
+    )
     assert rows(folder, "unit_id", "code", "start", "state") == [
         ["m1", "warm", 0, "chosen"],  # the later of the two on the same words
         ["m2", "cold", None, "stale"],
@@ -220,11 +224,17 @@ def test_a_refused_quote_of_a_split_code_is_refused_under_its_parts(folder: Stor
     folder.append([quote("m2", state="refused"), quote("m3")])
     _, cold, kind = CODEBOOK.codes
     parts = (Code(id="care", label="Care"), Code(id="ease", label="Ease"))
-    folder.revise(replace(CODEBOOK, codes=(*parts, cold, kind)), why="Two.", coder="lead",
-                  split={"warm": ["care", "ease"]})  # fmt: skip
+    folder.revise(
+        replace(CODEBOOK, codes=(*parts, cold, kind)),
+        why="Two.",
+        coder="lead",
+        split={"warm": ["care", "ease"]},
+    )
     assert rows(folder, "unit_id", "code", "state") == [
-        ["m2", "care", "refused"], ["m2", "ease", "refused"], ["m3", "warm", "stale"],
-    ]  # fmt: skip
+        ["m2", "care", "refused"],
+        ["m2", "ease", "refused"],
+        ["m3", "warm", "stale"],
+    ]
 
 
 def test_a_quote_is_its_deciders_until_they_show_it(folder: Store) -> None:
@@ -241,8 +251,13 @@ def test_the_acts_hold_no_words(folder: Store) -> None:
     assert "Zqcanary" not in repr(act)
     folder.copies.archive(Path(folder.path).with_name("a.zip"))
     with zipfile.ZipFile(Path(folder.path).with_name("a.zip")) as inner:
-        lines = [json.loads(line) for name in inner.namelist() if "acts" in name
-                 for line in inner.read(name).splitlines() if b'"kind"' in line]  # fmt: skip
+        lines = [
+            json.loads(line)
+            for name in inner.namelist()
+            if "acts" in name
+            for line in inner.read(name).splitlines()
+            if b'"kind"' in line
+        ]
     assert [line["facets"] for line in lines] == ["role=shows state=approved words=paraphrase"]
 
 

@@ -25,10 +25,13 @@ WITH_A_NAME = "my neighbour Eberhard"  # 19 letters
 SHORT_NAME = "told Eberhard off"  # 15
 LONG = "it was all about us now"  # 18, in words that everybody uses
 TEXTS = [
-    f"Well, {WITH_A_NAME} sat there.", f"So I {SHORT_NAME}, as one does.", f"Then {LONG}, and no more.",
-    "The answer in the conversation was kind.", "In the conversation it was cold.",
+    f"Well, {WITH_A_NAME} sat there.",
+    f"So I {SHORT_NAME}, as one does.",
+    f"Then {LONG}, and no more.",
+    "The answer in the conversation was kind.",
+    "In the conversation it was cold.",
     "What was said in the conversation was fine.",
-]  # fmt: skip
+]
 BOOK = Codebook(name="book", codes=(Code(id="c1", label="One"), Code(id="c2", label="Two")))
 
 
@@ -97,8 +100,15 @@ def test_other_scripts(said: str) -> None:
 
 
 def said_in_example(name: str) -> list[tuple[str, str]]:
-    units = corpus.read(ROOT / "data" / f"{name}.csv", text="Comment", unit_id="MessageId", case_id="PID",
-                        document_id="TaskId", position="Position", context="Context")  # fmt: skip
+    units = corpus.read(
+        ROOT / "data" / f"{name}.csv",
+        text="Comment",
+        unit_id="MessageId",
+        case_id="PID",
+        document_id="TaskId",
+        position="Position",
+        context="Context",
+    )
     return said_in(units)
 
 

@@ -179,9 +179,12 @@ def test_codings_are_carried_over_by_rule_and_what_is_stale_is_never_counted(sto
     assert stale(store) == {
         ("m1", "ana", "icy", "split"),
         ("m1", "ana", "distant", "split"),
-        *((unit, coder, one, reason) for unit, coder in [("m1", "ana"), ("m2", "ana"), ("m1", "ben")]
-          for one, reason in [("other", "redefine"), ("new", "add")]),
-    }  # fmt: skip
+        *(
+            (unit, coder, one, reason)
+            for unit, coder in [("m1", "ana"), ("m2", "ana"), ("m1", "ben")]
+            for one, reason in [("other", "redefine"), ("new", "add")]
+        ),
+    }
     assert decided(store) == {
         ("ana", "m1", "warm"): True,
         ("ana", "m2", "warm"): False,
@@ -211,8 +214,9 @@ def test_merged_codes_count_where_either_was_applied(store: Store) -> None:
     kept, _ = codings.carried(store.codings(), store.coverage(), store.codebook, revisions=store.revisions)
     CODINGS.check(kept)  # one row for what stands on one span
     assert kept[["unit_id", "code", "was"]].to_numpy().tolist() == [
-        ["m1", "warm", "kind"], ["m2", "warm", "kind, warm"]
-    ]  # fmt: skip
+        ["m1", "warm", "kind"],
+        ["m2", "warm", "kind, warm"],
+    ]
     assert store.codings()["code"].tolist() == ["kind", "warm", "kind"]  # the history stays
 
 
@@ -236,9 +240,13 @@ def test_a_history_that_does_not_lead_there_is_refused(store: Store) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"kind": "merge", "into": []}, {"kind": "split", "into": ["icy"]}, {"kind": "swap", "into": []},
-     {"kind": "retire", "into": ["warm"]}],
-)  # fmt: skip
+    [
+        {"kind": "merge", "into": []},
+        {"kind": "split", "into": ["icy"]},
+        {"kind": "swap", "into": []},
+        {"kind": "retire", "into": ["warm"]},
+    ],
+)
 def test_a_revision_that_says_no_change_is_refused(change: dict[str, object]) -> None:
     text = json.dumps({"base": "b", "why": "w", "changes": [{"code": "cold", **change}]})
     with pytest.raises(CodebookError, match="does not hold the changes"):
@@ -293,8 +301,12 @@ def test_copies_that_were_revised_apart_are_joined_by_the_next_revision(tmp_path
     shutil.copytree(here.path, tmp_path / "there" / "s")
     there = Store(tmp_path / "there" / "s")
     here.revise(plus(BASE, "new"), why="Needed.", coder="lead")
-    other = there.revise(edited(without(BASE, "kind"), "cold", definition="Icy."), why="Same.", coder="lead2",
-                         merged={"kind": "warm"})  # fmt: skip
+    other = there.revise(
+        edited(without(BASE, "kind"), "cold", definition="Icy."),
+        why="Same.",
+        coder="lead2",
+        merged={"kind": "warm"},
+    )
     code(there, "ana", "m1", "warm", "cold")
     code(there, "ben", "m1", "warm", book=BASE)
     here.copies.merge(there)
@@ -302,9 +314,11 @@ def test_copies_that_were_revised_apart_are_joined_by_the_next_revision(tmp_path
         decided(here)
     assert here.revise(here.codebook, why="Both copies.", coder="lead") == here.codebook
     assert decided(here) == {
-        ("ana", "m1", "warm"): True, ("ana", "m1", "other"): False, ("ben", "m1", "warm"): True,
+        ("ana", "m1", "warm"): True,
+        ("ana", "m1", "other"): False,
+        ("ben", "m1", "warm"): True,
         **{("ben", "m1", one): False for one in ("kind", "cold", "other")},
-    }  # fmt: skip
+    }
     assert {one.base for one in here.revisions} == {BASE.fingerprint, other.fingerprint}
     with pytest.raises(ActError, match="found the same"):
         here.revise(here.codebook, why="Once more.", coder="lead")
@@ -340,9 +354,7 @@ def test_a_revision_that_was_interrupted_and_done_again_stands_once(
     again.revise(plus(BASE, "new"), why="Needed.", coder="lead")
     again.revise(BASE, why="Not needed.", coder="lead")
     again.revise(plus(BASE, "new"), why="Needed after all.", coder="lead")
-    assert [one.why for one in Store(store.path).revisions] == [
-        "Needed.", "Not needed.", "Needed after all."
-    ]  # fmt: skip
+    assert [one.why for one in Store(store.path).revisions] == ["Needed.", "Not needed.", "Needed after all."]
 
 
 def test_what_is_stale_is_queued_again_until_it_is_finished_under_the_new_version(store: Store) -> None:

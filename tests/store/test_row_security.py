@@ -116,8 +116,12 @@ def test_an_act_in_an_unblinded_round_has_the_time_of_the_server(team: Team, min
         with pytest.raises(ActError, match="15 minutes between it and the server's clock"):
             store.append([put(coder=coder, round="one", start=0, end=2, at=minutes_away(minutes))])
         with pytest.raises(ActError, match="15 minutes"):  # one of several: none is recorded
-            store.append([put(coder=coder, round="one", start=0, end=n, at=minutes_away(minutes * (n > 3)))
-                          for n in (3, 4)])  # fmt: skip
+            store.append(
+                [
+                    put(coder=coder, round="one", start=0, end=n, at=minutes_away(minutes * (n > 3)))
+                    for n in (3, 4)
+                ]
+            )
     assert team.lead.acts() == before
     assert team.ana.append([put(round="one", start=0, end=5, at=minutes_away(-14))]) == 1
     assert team.ana.append([put(start=0, end=6, at=minutes_away(minutes))]) == 1  # in no round
@@ -402,8 +406,10 @@ def test_whatever_is_changed_in_the_tables_behind_the_teams_back_is_found(team: 
     assert team.lead.verify()["ok"].all()
     study = f'"{team.name}"'
     changes = [
-        *[(f"{study}.shown", column, "coder = 'ben' AND seq = 2")
-          for column in ("act_id", "kind", "code", "at", "round", "hash", "previous", "text_hash")],
+        *[
+            (f"{study}.shown", column, "coder = 'ben' AND seq = 2")
+            for column in ("act_id", "kind", "code", "at", "round", "hash", "previous", "text_hash")
+        ],
         (f"{study}.shown_texts", "salt", "salt IS NOT NULL"),
         (f"{study}.shown_texts", "text_hash", "salt IS NOT NULL"),
         (f"{study}.unblinded", "round", "true"),
@@ -412,9 +418,11 @@ def test_whatever_is_changed_in_the_tables_behind_the_teams_back_is_found(team: 
         (f"{study}.notes", "id", "true"),
         (f"{study}.study", "id", "true"),
         (f"{study}.study", "codebook", "true"),
-        *[(f'"{team.name}-ben".acts', column, "seq = 2")
-          for column in ("act_id", "kind", "coder", "code", "at", "codebook", "round", "hash", "previous")],
-    ]  # fmt: skip
+        *[
+            (f'"{team.name}-ben".acts', column, "seq = 2")
+            for column in ("act_id", "kind", "coder", "code", "at", "codebook", "round", "hash", "previous")
+        ],
+    ]
     with team.sql("postgres") as admin:
         admin.execute("SET session_replication_role = replica")  # no foreign keys and no triggers
         for table, column, where in changes:

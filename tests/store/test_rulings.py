@@ -141,17 +141,23 @@ def test_where_both_readings_stand_the_study_has_no_consensus(store: Store) -> N
 @pytest.mark.parametrize(
     ("warm", "cold", "expected"),
     [
-        (None, False, None), (None, None, None), (None, True, True), (True, False, True),
-        (False, False, False), (None, "open", "open"), (False, "open", "open"), (True, "open", True),
+        (None, False, None),
+        (None, None, None),
+        (None, True, True),
+        (True, False, True),
+        (False, False, False),
+        (None, "open", "open"),
+        (False, "open", "open"),
+        (True, "open", True),
     ],
-)  # fmt: skip
+)
 def test_both_readings_stand_after_codes_were_merged(warm: object, cold: object, expected: object) -> None:
     store_of = {"warm": warm, "cold": cold}
     made = [
         rule("m2", applied, code=code, reason="different_reading" if applied is None else None)
         for code, applied in store_of.items()
         if applied != "open"
-    ]  # fmt: skip
+    ]
     now = replace(CODEBOOK, codes=CODEBOOK.codes[:1] + CODEBOOK.codes[2:])
     step = _revision(CODEBOOK, now, merged={"cold": "warm"})
     carried = codings.rulings(made, now, revisions=[step])
@@ -173,9 +179,13 @@ def _revision(old: Codebook, new: Codebook, **named: object):
     from sense7_qual.codebook import Revision, changes
 
     return Revision(
-        base=old.fingerprint, changes=changes(old, new, **named), why="x", coder="lead",
-        at="2026-01-01T00:00:00.000Z", codebook=new.fingerprint,
-    )  # fmt: skip
+        base=old.fingerprint,
+        changes=changes(old, new, **named),
+        why="x",
+        coder="lead",
+        at="2026-01-01T00:00:00.000Z",
+        codebook=new.fingerprint,
+    )
 
 
 @pytest.mark.postgres
@@ -230,8 +240,9 @@ def test_what_is_revised_in_a_discussion_never_enters_the_agreement_of_its_round
     pd.testing.assert_frame_equal(store.decisions(round="one")[own], before)
     talked = store.decisions(round="talk")
     assert talked.groupby("coder")["unit_id"].unique().apply(list).to_dict() == {
-        "ana": ["m1"], "ben": ["m1", "m2"],
-    }  # fmt: skip
+        "ana": ["m1"],
+        "ben": ["m1", "m2"],
+    }
     change = agreement.difference(store.decisions(round="one"), talked, discussion=True)
     row = change.set_index("code").loc["warm"]
     assert row[["n_first", "n_second", "n_changed"]].tolist() == [3, 3, 2]

@@ -63,8 +63,12 @@ def test_a_file_of_holes_in_a_study_is_not_read(what: str, tmp_path: Path) -> No
     os.truncate(holes, SIZE)
     done = subprocess.run(
         [sys.executable, "-c", _OPEN_EACH, str(whole), str(bad), FILES[what]],
-        capture_output=True, text=True, check=False, cwd=ROOT, timeout=500,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        timeout=500,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     outcomes = [line.split(":") for line in done.stdout.split("\n") if line]
     assert len(outcomes) == 12

@@ -75,19 +75,31 @@ FIRST = put(start=0, end=9)
 STEP = acts.in_one_step([put(code="relational"), put(code="affective")])
 WRONG: list[tuple[str, Callable[[], list[Act]], str]] = [
     ("grown later", lambda: [changed(put(code="prosocial"), step=STEP[0].step)], "must be recorded together"),
-    ("one act of a step", lambda: [acts.undo(changed(STEP[0], step=None), codebook=CODEBOOK)],
-     "name the act itself, or its step"),
-    ("on no unit", lambda: [changed(acts.undo(STEP, codebook=CODEBOOK), unit_id=None)],
-     "the unit and the round"),
+    (
+        "one act of a step",
+        lambda: [acts.undo(changed(STEP[0], step=None), codebook=CODEBOOK)],
+        "name the act itself, or its step",
+    ),
+    (
+        "on no unit",
+        lambda: [changed(acts.undo(STEP, codebook=CODEBOOK), unit_id=None)],
+        "the unit and the round",
+    ),
     ("never coded", lambda: moved(put(start=0, end=9), 0, 12), "moved_from must name"),
     ("another code", lambda: moved(changed(FIRST, code="relational"), 0, 12), "moved_from must name"),
     ("another unit", lambda: moved(changed(FIRST, unit_id="m2"), 0, 12), "moved_from must name"),
     ("another round", lambda: moved(changed(FIRST, round="one"), 0, 12), "moved_from must name"),
     ("not removed", lambda: moved(FIRST, 0, 12)[:1], "moved_from must name"),
     ("others removed", lambda: moved(changed(FIRST, end=3), 0, 12), "moved_from must name"),
-    ("apart", lambda: [changed(act, **({"start": 9, "end": 12} if act.kind == "apply" else {}))
-                       for act in moved(FIRST, 0, 12)], "moved_from must name"),
-]  # fmt: skip
+    (
+        "apart",
+        lambda: [
+            changed(act, **({"start": 9, "end": 12} if act.kind == "apply" else {}))
+            for act in moved(FIRST, 0, 12)
+        ],
+        "moved_from must name",
+    ),
+]
 
 
 @pytest.mark.parametrize(("made", "message"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])

@@ -21,9 +21,14 @@ WORDS = {"u0": "The quokka slept two nights.", "u1": "A numbat ran away."}
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     units = pd.DataFrame(
-        {"unit_id": list(WORDS), "text": list(WORDS.values()), "document_id": None, "case_id": ["p0", "p1"],
-         "position": None}
-    )  # fmt: skip
+        {
+            "unit_id": list(WORDS),
+            "text": list(WORDS.values()),
+            "document_id": None,
+            "case_id": ["p0", "p1"],
+            "position": None,
+        }
+    )
     store = Store.create(tmp_path / "study", units=units, codebook=BOOK)
     for unit_id in WORDS:
         store.append([acts.apply(coder="ana", unit_id=unit_id, code="warm", start=2, end=8, codebook=BOOK)])

@@ -96,8 +96,15 @@ def test_a_model_no_better_than_chance_suggests_nothing_and_says_so() -> None:
     # In three participants the code goes with one kind, in two with the other: who is held out contradicts.
     applied = kind ^ (person % 2 == 0)
     ids = [f"u{i:03}" for i in range(n)]
-    units = pd.DataFrame({"unit_id": ids, "text": [f"text {i}" for i in range(n)], "document_id": "d",
-                          "case_id": [f"p{i}" for i in person], "position": 1})  # fmt: skip
+    units = pd.DataFrame(
+        {
+            "unit_id": ids,
+            "text": [f"text {i}" for i in range(n)],
+            "document_id": "d",
+            "case_id": [f"p{i}" for i in person],
+            "position": 1,
+        }
+    )
     decided = pd.DataFrame({"unit_id": ids, "coder": "ana", "code": "c1", "applied": applied})
 
     def embed(texts: list[str]) -> Any:

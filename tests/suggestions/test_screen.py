@@ -21,8 +21,17 @@ def study(n: int, seed: int, *, alike: float = 1.0) -> tuple[pd.DataFrame, pd.Da
     applied = rng.random(len(person)) < 1 / (1 + np.exp(-(seen + rng.normal(0, alike, n)[person])))
     chance = 1 / (1 + np.exp(-seen / np.sqrt(1 + 0.346 * alike**2)))
     ids = [f"u{i:05}" for i in range(len(person))]
-    made = pd.DataFrame({"unit_id": ids, "case_id": [f"p{i}" for i in person], "code": "asked",
-                         "probability": chance, "suggested": False, "start": None, "end": None})  # fmt: skip
+    made = pd.DataFrame(
+        {
+            "unit_id": ids,
+            "case_id": [f"p{i}" for i in person],
+            "code": "asked",
+            "probability": chance,
+            "suggested": False,
+            "start": None,
+            "end": None,
+        }
+    )
     true = pd.DataFrame({"unit_id": ids, "coder": "ana", "code": "asked", "applied": applied})
     return made, true
 

@@ -212,9 +212,16 @@ def test_withheld_units_stay_withheld_and_their_texts_are_not_shown_to_the_funct
 @pytest.mark.long
 def test_units_are_drawn_as_often_as_said() -> None:
     few = REST.head(8)
-    unsure = pd.DataFrame({"unit_id": few["unit_id"], "code": "asked", "suggested": False,
-                           "start": None, "end": None,
-                           "probability": [0.5, 0.5, 0.4, 0.1, 0.01, 0.99, None, 0.0]})  # fmt: skip
+    unsure = pd.DataFrame(
+        {
+            "unit_id": few["unit_id"],
+            "code": "asked",
+            "suggested": False,
+            "start": None,
+            "end": None,
+            "probability": [0.5, 0.5, 0.4, 0.1, 0.01, 0.99, None, 0.0],
+        }
+    )
     drawn = [
         suggestions.order(few, n=3, by="uncertainty", suggestions=unsure, seed=seed) for seed in range(200)
     ]
@@ -241,19 +248,34 @@ def test_random_order() -> None:
     with pytest.raises(ArgumentError, match="n and suggestions"):
         suggestions.order(REST, n=3, by="uncertainty")
     with pytest.raises(TableError, match="with probabilities"):
-        suggestions.order(REST, n=3, by="uncertainty",
-                          suggestions=pd.DataFrame([ROW | {"probability": None}]))  # fmt: skip
+        suggestions.order(
+            REST, n=3, by="uncertainty", suggestions=pd.DataFrame([ROW | {"probability": None}])
+        )
 
 
 def test_effect_by_hand() -> None:
     ids = [f"u{i:02}" for i in range(16)]
     units = pd.DataFrame({"unit_id": ids, "case_id": [f"p{i // 2}" for i in range(16)]})
     shown = pd.Series([i % 2 == 0 for i in range(16)], index=pd.Index(ids, name="unit_id"))
-    ana = pd.DataFrame({"unit_id": ids, "coder": "ana", "code": "asked",
-                        "applied": [i % 4 == 0 or i == 1 for i in range(16)]})  # fmt: skip
+    ana = pd.DataFrame(
+        {
+            "unit_id": ids,
+            "coder": "ana",
+            "code": "asked",
+            "applied": [i % 4 == 0 or i == 1 for i in range(16)],
+        }
+    )
     ben = ana.assign(coder="ben", applied=[i % 4 == 0 for i in range(16)])
-    made = pd.DataFrame({"unit_id": ids, "code": "asked", "probability": 0.5, "start": None, "end": None,
-                         "suggested": [i % 4 == 0 for i in range(16)]})  # fmt: skip
+    made = pd.DataFrame(
+        {
+            "unit_id": ids,
+            "code": "asked",
+            "probability": 0.5,
+            "start": None,
+            "end": None,
+            "suggested": [i % 4 == 0 for i in range(16)],
+        }
+    )
     found = suggestions.effect(pd.concat([ana, ben]), shown, units=units, suggestions=made).set_index(
         "measure"
     )

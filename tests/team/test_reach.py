@@ -21,30 +21,84 @@ pytestmark = pytest.mark.team
 
 MINE, OTHERS = "seat03", "seat04"
 OF_A_SERVER = (
-    "", "api", "api/contents", "api/contents/comments.csv", "api/sessions", "api/terminals", "api/kernels",
-    "api/kernelspecs", "api/status", "api/me", "api/config/notebook", "api/events", "api/nbconvert", "lab",
-    "tree", "notebooks/page.ipynb", "edit/comments.csv", "view/comments.csv", "files/comments.csv",
-    "files/page.ipynb", "terminals/1", "metrics", "nbconvert/html/page.ipynb", "voila/files/page.ipynb",
-    "voila/render/page.ipynb", "voila/tree", "page.ipynb", "static/../../../../etc/passwd",
-    "voila/static/..%2f..%2f..%2f..%2fetc%2fpasswd", "voila/templates/..%2f..%2fetc%2fpasswd", "login",
-    "api/kernels/{other}", "api/kernels/{other}/channels", "voila/api/shutdown/{other}",
-)  # fmt: skip
+    "",
+    "api",
+    "api/contents",
+    "api/contents/comments.csv",
+    "api/sessions",
+    "api/terminals",
+    "api/kernels",
+    "api/kernelspecs",
+    "api/status",
+    "api/me",
+    "api/config/notebook",
+    "api/events",
+    "api/nbconvert",
+    "lab",
+    "tree",
+    "notebooks/page.ipynb",
+    "edit/comments.csv",
+    "view/comments.csv",
+    "files/comments.csv",
+    "files/page.ipynb",
+    "terminals/1",
+    "metrics",
+    "nbconvert/html/page.ipynb",
+    "voila/files/page.ipynb",
+    "voila/render/page.ipynb",
+    "voila/tree",
+    "page.ipynb",
+    "static/../../../../etc/passwd",
+    "voila/static/..%2f..%2f..%2f..%2fetc%2fpasswd",
+    "voila/templates/..%2f..%2fetc%2fpasswd",
+    "login",
+    "api/kernels/{other}",
+    "api/kernels/{other}/channels",
+    "voila/api/shutdown/{other}",
+)
 OF_THE_HUB = (
-    "api/users", "api/users/{others}", "api/users/lead", "api/users/{mine}/tokens",
+    "api/users",
+    "api/users/{others}",
+    "api/users/lead",
+    "api/users/{mine}/tokens",
     "api/users/{others}/tokens",
-    "api/users/lead/tokens", "api/groups", "api/services", "api/proxy", "api/info", "api/shutdown",
-    "api/users/{others}/server", "api/users/{others}/activity", "api/users/{others}/shared",
-    "api/shares/{others}", "api/user", "api/authorizations/token/x", "admin", "home", "token",
+    "api/users/lead/tokens",
+    "api/groups",
+    "api/services",
+    "api/proxy",
+    "api/info",
+    "api/shutdown",
+    "api/users/{others}/server",
+    "api/users/{others}/activity",
+    "api/users/{others}/shared",
+    "api/shares/{others}",
+    "api/user",
+    "api/authorizations/token/x",
+    "admin",
+    "home",
+    "token",
     "user-redirect/",
-    "spawn/{others}", "spawn/lead", "spawn-pending/{others}", "metrics", "health", "static/js/home.js",
-    "api/users/seat%2e%2e%2flead", "api/users/..%2flead", "spawn/..%2flead",
-)  # fmt: skip
+    "spawn/{others}",
+    "spawn/lead",
+    "spawn-pending/{others}",
+    "metrics",
+    "health",
+    "static/js/home.js",
+    "api/users/seat%2e%2e%2flead",
+    "api/users/..%2flead",
+    "spawn/..%2flead",
+)
 # Of her own: the page, what she is to the hub, and files of the software.
 OPEN = {
-    f"/user/{MINE}/", "/hub/api/user", "/hub/api/users", "/hub/home", "/hub/token", "/hub/health",
+    f"/user/{MINE}/",
+    "/hub/api/user",
+    "/hub/api/users",
+    "/hub/home",
+    "/hub/token",
+    "/hub/health",
     "/hub/api/info",
     "/hub/static/js/home.js",
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -263,14 +317,20 @@ def test_another_account_cannot_read_her_home_process_or_rows(coders, texts) -> 
         return done.returncode, done.stdout + done.stderr
 
     [pid, *_] = processes(MINE)
-    for words in (["ls", f"/home/{MINE}"], ["cat", f"/proc/{pid}/environ"], ["ls", f"/proc/{pid}/fd"],
-                  ["cat", "/home/lead/coders.csv"], ["ls", "/etc/sense7"], ["ls", "/var/lib/sense7"],
-                  ["psql", "-U", MINE, "-d", "lab", "-c", "select 1"],
-                  ["psql", "-U", "lead", "-d", "lab", "-c", "select 1"],
-                  ["psql", "-U", "postgres", "-d", "lab", "-c", "select 1"],
-                  ["psql", "-h", "127.0.0.1", "-d", "lab", "-c", "select 1"],
-                  ["psql", "-d", "postgres", "-c", "select 1"],
-                  ["kill", str(pid)]):  # fmt: skip
+    for words in (
+        ["ls", f"/home/{MINE}"],
+        ["cat", f"/proc/{pid}/environ"],
+        ["ls", f"/proc/{pid}/fd"],
+        ["cat", "/home/lead/coders.csv"],
+        ["ls", "/etc/sense7"],
+        ["ls", "/var/lib/sense7"],
+        ["psql", "-U", MINE, "-d", "lab", "-c", "select 1"],
+        ["psql", "-U", "lead", "-d", "lab", "-c", "select 1"],
+        ["psql", "-U", "postgres", "-d", "lab", "-c", "select 1"],
+        ["psql", "-h", "127.0.0.1", "-d", "lab", "-c", "select 1"],
+        ["psql", "-d", "postgres", "-c", "select 1"],
+        ["kill", str(pid)],
+    ):
         assert run(*words)[0] != 0, words
     assert run("psql", "-U", "lead", "-d", "lab", "-c", "select 1", who=MINE)[0] != 0
     # Her own role reads her own rows alone, by hand too.

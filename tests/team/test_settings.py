@@ -38,9 +38,23 @@ def test_lines_of_a_login_and_a_seat_count(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["x,root", "x,lead", "x,seat7", "x,seat007", "x,SEAT07", "x,seat07,root", "x,seat07/../lead", "x;seat07",
-     "x", "x,", ",seat07", "x,seat０7", "x,postgres", "x,seat07 lead"],
-)  # fmt: skip
+    [
+        "x,root",
+        "x,lead",
+        "x,seat7",
+        "x,seat007",
+        "x,SEAT07",
+        "x,seat07,root",
+        "x,seat07/../lead",
+        "x;seat07",
+        "x",
+        "x,",
+        ",seat07",
+        "x,seat０7",
+        "x,postgres",
+        "x,seat07 lead",
+    ],
+)
 def test_a_line_to_anything_but_a_seat_is_refused_and_not_repeated(tmp_path: Path, line: str) -> None:
     found, wrong = seats(written(tmp_path, "ada.l,seat01", line), OWN)
     assert found == {"ada.l": "seat01"}
@@ -181,16 +195,24 @@ def test_the_database_lets_each_account_be_itself_alone() -> None:
         line.split() for line in (DEPLOY / "pg_hba.conf").read_text().splitlines() if not line.startswith("#")
     ]
     assert rules == [
-        ["local", "lab", "all", "peer", "map=sense7"], ["local", "all", "+seats", "reject"],
-        ["host", "lab", "all", "all", "reject"], ["host", "all", "+seats", "all", "reject"],
-    ]  # fmt: skip
+        ["local", "lab", "all", "peer", "map=sense7"],
+        ["local", "all", "+seats", "reject"],
+        ["host", "lab", "all", "all", "reject"],
+        ["host", "all", "+seats", "all", "reject"],
+    ]
 
 
 @pytest.mark.parametrize(
     "words",
-    [["--seats", "0"], ["--seats", "100"], ["--seats", "1; id"], ["--study", "pg_x"], ["--study", "a'b"],
-     ["--wrong"]],
-)  # fmt: skip
+    [
+        ["--seats", "0"],
+        ["--seats", "100"],
+        ["--seats", "1; id"],
+        ["--study", "pg_x"],
+        ["--study", "a'b"],
+        ["--wrong"],
+    ],
+)
 def test_the_script_refuses_what_it_cannot_do_before_it_changes_anything(words: list[str]) -> None:
     done = subprocess.run(
         ["sh", str(DEPLOY / "install.sh"), "--dry-run", *words], capture_output=True, text=True
@@ -202,9 +224,13 @@ def test_the_script_refuses_what_it_cannot_do_before_it_changes_anything(words: 
 def test_what_the_script_writes_into_texts_is_what_the_docs_say() -> None:
     guide = (ROOT / "docs" / "team_server.md").read_text("utf-8")
     for words in (
-        "deploy/install.sh --dry-run", "deploy/constraints.txt", "deploy/nginx.conf", "deploy/Caddyfile",
-        "configurable-http-proxy@5.3.0", "/etc/sense7/settings",
-    ):  # fmt: skip
+        "deploy/install.sh --dry-run",
+        "deploy/constraints.txt",
+        "deploy/nginx.conf",
+        "deploy/Caddyfile",
+        "configurable-http-proxy@5.3.0",
+        "/etc/sense7/settings",
+    ):
         assert words in guide
     pinned = (DEPLOY / "constraints.txt").read_text()
     assert "\njupyterhub==6.1." in pinned

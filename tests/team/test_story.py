@@ -114,8 +114,10 @@ def test_two_coders_and_a_lead_by_the_page_alone(
             assert code_all(page, PRESSES[who]) == met[who]
     assert len(set(met["ana"])) == 10
 
-    own = {who: {row[1] for row in decisions(STUDY, seat, consensus=False)}
-           for who, seat in (("ana", "seat01"), ("ben", "seat02"))}  # fmt: skip
+    own = {
+        who: {row[1] for row in decisions(STUDY, seat, consensus=False)}
+        for who, seat in (("ana", "seat01"), ("ben", "seat02"))
+    }
     assert own == {"ana": {"ana"}, "ben": {"ben"}}  # blind
 
     with signed_in(browser, server, "lead", shown=".jp-Launcher, .jp-Notebook", seen=seen["lead"]) as lead:

@@ -30,9 +30,13 @@ def test_the_weights_are_those_of_umap(k: int, vectors: np.ndarray) -> None:
     index = np.hstack([np.arange(n)[:, None], near.index])
     distances = np.hstack([np.zeros((n, 1)), np.maximum(1 - near.similarity, 0)])
     expected, _, _ = fuzzy_simplicial_set(
-        vectors, k + 1, np.random.RandomState(0), "cosine", knn_indices=index,
+        vectors,
+        k + 1,
+        np.random.RandomState(0),
+        "cosine",
+        knn_indices=index,
         knn_dists=distances.astype(np.float32),
-    )  # fmt: skip
+    )
     np.testing.assert_allclose(fuzzy_graph(near).toarray(), expected.toarray(), rtol=0, atol=1e-5)
 
 

@@ -112,9 +112,14 @@ def test_texts_without_groups_are_no_more_alike_than_by_chance() -> None:
 
 def test_the_middle_of_what_samples_show_again_is_chosen() -> None:
     rows = pd.DataFrame(
-        {"granularity": [0.5, 1.0, 2.0, 4.0], "n_themes": 3, "beyond_chance": [0.1, 0.5, 0.48, 0.52],
-         "largest": 0.4, "ari": 0.7}
-    )  # fmt: skip
+        {
+            "granularity": [0.5, 1.0, 2.0, 4.0],
+            "n_themes": 3,
+            "beyond_chance": [0.1, 0.5, 0.48, 0.52],
+            "largest": 0.4,
+            "ari": 0.7,
+        }
+    )
     assert chosen(rows) == 2.0  # not 4.0, which another sample of texts would not have chosen
     assert chosen(rows.assign(beyond_chance=[0.1, 0.5, 0.48, 0.8])) == 4.0
     # By hand: weights 1 and .64 (.928 ** 6) at octaves −1 and 0 have their middle at −.39, at 0 and 1 at .39.
@@ -128,9 +133,14 @@ def test_the_middle_of_what_samples_show_again_is_chosen() -> None:
 
 def test_the_coarsest_of_equally_good_ones_is_chosen_and_one_without_themes_never() -> None:
     rows = pd.DataFrame(
-        {"granularity": [0.5, 1.0, 2.0], "n_themes": [0, 3, 4], "beyond_chance": [0.9, 0.7, 0.7 + 1e-12],
-         "largest": [0.0, 0.4, 0.3], "ari": 0.7}
-    )  # fmt: skip
+        {
+            "granularity": [0.5, 1.0, 2.0],
+            "n_themes": [0, 3, 4],
+            "beyond_chance": [0.9, 0.7, 0.7 + 1e-12],
+            "largest": [0.0, 0.4, 0.3],
+            "ari": 0.7,
+        }
+    )
     assert chosen(rows) == 1.0
     assert chosen(rows.assign(n_themes=0)) == 0.5
     assert chosen(rows.assign(n_themes=[1, 3, 4])) == 1.0
@@ -139,9 +149,14 @@ def test_the_coarsest_of_equally_good_ones_is_chosen_and_one_without_themes_neve
 
 def test_a_theme_of_most_texts_is_taken_only_where_samples_are_clearly_alike() -> None:
     rows = pd.DataFrame(
-        {"granularity": [0.5, 1.0], "n_themes": [2, 6], "beyond_chance": [0.6, 0.3], "largest": [0.6, 0.2],
-         "ari": [0.74, 0.5]}
-    )  # fmt: skip
+        {
+            "granularity": [0.5, 1.0],
+            "n_themes": [2, 6],
+            "beyond_chance": [0.6, 0.3],
+            "largest": [0.6, 0.2],
+            "ari": [0.74, 0.5],
+        }
+    )
     assert chosen(rows) == 1.0
     assert chosen(rows.assign(ari=[0.76, 0.5])) == 0.5
     assert chosen(rows.assign(largest=[0.5, 0.2])) == 0.5
@@ -152,10 +167,15 @@ def test_a_theme_of_most_texts_is_taken_only_where_samples_are_clearly_alike() -
 
 def test_numbers_of_themes_do_as_well_whose_best_samples_reach_the_mean_of_the_chosen() -> None:
     table = pd.DataFrame(
-        {"granularity": [0.5, 1.0, 2.0, 4.0, 8.0], "n_themes": [1, 4, 9, 20, 40],
-         "ari_high": [0.9, 0.6, 0.62, 0.55, 0.9], "ari_chance": 0.2,
-         "beyond_chance": [0.8, 0.4, 0.5, 0.3, 0.2], "chosen": [False, False, True, False, False]}
-    )  # fmt: skip
+        {
+            "granularity": [0.5, 1.0, 2.0, 4.0, 8.0],
+            "n_themes": [1, 4, 9, 20, 40],
+            "ari_high": [0.9, 0.6, 0.62, 0.55, 0.9],
+            "ari_chance": 0.2,
+            "beyond_chance": [0.8, 0.4, 0.5, 0.3, 0.2],
+            "chosen": [False, False, True, False, False],
+        }
+    )
     # (.6 − .2) / .8 reaches .5, (.55 − .2) / .8 does not and ends the range; one theme is none.
     assert as_good(table) == [4, 9]
     assert as_good(table.assign(ari_high=np.nan)) == [9, 9]
@@ -260,9 +280,12 @@ def test_sides_lie_in_matters_and_no_row_is_lost() -> None:
 
 def test_levels_have_half_and_one_and_a_half_times_as_many_groups() -> None:
     rows = pd.DataFrame(
-        {"granularity": [0.5, 1.0, 2.0, 4.0, 8.0], "n_themes": [1, 3, 6, 8, 20],
-         "beyond_chance": [0.9, 0.2, 0.5, 0.9, 0.1]}
-    )  # fmt: skip
+        {
+            "granularity": [0.5, 1.0, 2.0, 4.0, 8.0],
+            "n_themes": [1, 3, 6, 8, 20],
+            "beyond_chance": [0.9, 0.2, 0.5, 0.9, 0.1],
+        }
+    )
     assert level(rows, 2.0, finer=False) == 1.0
     assert level(rows, 2.0, finer=True) == 8.0
     assert level(rows, 1.0, finer=False) is None

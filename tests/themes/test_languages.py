@@ -18,15 +18,27 @@ pytestmark = pytest.mark.model
 
 # The same said in English, German and Spanish.
 TWINS = [
-    ("It remembered what I had told it.", "Es hat sich gemerkt, was ich erzählt hatte.",
-     "Se acordaba de lo que le había contado."),
+    (
+        "It remembered what I had told it.",
+        "Es hat sich gemerkt, was ich erzählt hatte.",
+        "Se acordaba de lo que le había contado.",
+    ),
     ("The answer was far too long.", "Die Antwort war viel zu lang.", "La respuesta era demasiado larga."),
-    ("It lectured me about my health.", "Es hielt mir einen Vortrag über meine Gesundheit.",
-     "Me dio un sermón sobre mi salud."),
-    ("I had to wait for half an hour.", "Ich musste eine halbe Stunde warten.",
-     "Tuve que esperar media hora."),
-    ("It asked how my sister was doing.", "Es fragte, wie es meiner Schwester geht.",
-     "Me preguntó cómo estaba mi hermana."),
+    (
+        "It lectured me about my health.",
+        "Es hielt mir einen Vortrag über meine Gesundheit.",
+        "Me dio un sermón sobre mi salud.",
+    ),
+    (
+        "I had to wait for half an hour.",
+        "Ich musste eine halbe Stunde warten.",
+        "Tuve que esperar media hora.",
+    ),
+    (
+        "It asked how my sister was doing.",
+        "Es fragte, wie es meiner Schwester geht.",
+        "Me preguntó cómo estaba mi hermana.",
+    ),
     ("The facts were wrong.", "Die Fakten waren falsch.", "Los datos eran incorrectos."),
     ("It was warm and friendly.", "Es war warm und freundlich.", "Fue cálido y amable."),
     ("I felt alone afterwards.", "Danach fühlte ich mich allein.", "Después me sentí solo."),
@@ -40,27 +52,49 @@ TWINS = [
     ("It spoke like a machine.", "Es sprach wie eine Maschine.", "Hablaba como una máquina."),
     ("My dog died last week.", "Mein Hund ist letzte Woche gestorben.", "Mi perro murió la semana pasada."),
     ("It gave me three good ideas.", "Es gab mir drei gute Ideen.", "Me dio tres buenas ideas."),
-    ("I do not trust it with my data.", "Ich vertraue ihm meine Daten nicht an.",
-     "No le confío mis datos."),
-    ("It apologised for the mistake.", "Es entschuldigte sich für den Fehler.",
-     "Se disculpó por el error."),
-]  # fmt: skip
+    ("I do not trust it with my data.", "Ich vertraue ihm meine Daten nicht an.", "No le confío mis datos."),
+    ("It apologised for the mistake.", "Es entschuldigte sich für den Fehler.", "Se disculpó por el error."),
+]
 
 # Three matters, a text's end, its language.
 MATTERS = {
-    "en": [("I waited so long for an answer", "the reply was slow and late"),
-           ("it was warm and kind to me", "it listened and was friendly"),
-           ("the price is too high", "I will not pay so much money for it")],
-    "de": [("ich habe so lange auf eine Antwort gewartet", "die Antwort kam langsam und spät"),
-           ("es war warm und nett zu mir", "es hat zugehört und war freundlich"),
-           ("der Preis ist zu hoch", "ich zahle nicht so viel Geld dafür")],
-}  # fmt: skip
+    "en": [
+        ("I waited so long for an answer", "the reply was slow and late"),
+        ("it was warm and kind to me", "it listened and was friendly"),
+        ("the price is too high", "I will not pay so much money for it"),
+    ],
+    "de": [
+        ("ich habe so lange auf eine Antwort gewartet", "die Antwort kam langsam und spät"),
+        ("es war warm und nett zu mir", "es hat zugehört und war freundlich"),
+        ("der Preis ist zu hoch", "ich zahle nicht so viel Geld dafür"),
+    ],
+}
 ENDS = {
-    "en": ["today", "again", "this morning", "in the evening", "on Monday", "of course", "I think", "really",
-           "as always", "last week"],
-    "de": ["heute", "wieder", "heute Morgen", "am Abend", "am Montag", "natürlich", "finde ich", "wirklich",
-           "wie immer", "letzte Woche"],
-}  # fmt: skip
+    "en": [
+        "today",
+        "again",
+        "this morning",
+        "in the evening",
+        "on Monday",
+        "of course",
+        "I think",
+        "really",
+        "as always",
+        "last week",
+    ],
+    "de": [
+        "heute",
+        "wieder",
+        "heute Morgen",
+        "am Abend",
+        "am Montag",
+        "natürlich",
+        "finde ich",
+        "wirklich",
+        "wie immer",
+        "letzte Woche",
+    ],
+}
 
 
 @pytest.fixture(scope="module")

@@ -17,10 +17,14 @@ FOUND = themes.Themes(
     parameters={},
     summary=pd.DataFrame({"theme": [0, 1], "label": ["waiting", "kindness"]}),
     quotes=pd.DataFrame(
-        {"theme": [0, 0, 1, 1], "rank": [1, 2, 1, 2], "unit_id": ["u000", "u001", "u002", "u003"],
-         "typicality": 0.9}
+        {
+            "theme": [0, 0, 1, 1],
+            "rank": [1, 2, 1, 2],
+            "unit_id": ["u000", "u001", "u002", "u003"],
+            "typicality": 0.9,
+        }
     ),
-)  # fmt: skip
+)
 
 
 def words_of(texts: list[str]) -> np.ndarray:
@@ -38,9 +42,11 @@ def test_nearest_codes_by_hand() -> None:
     )
     table = themes.nearest_codes(FOUND, UNITS, both, embed=words_of)
     assert table[["theme", "label", "rank", "code"]].to_numpy().tolist() == [
-        [0, "waiting", 1, "speed"], [0, "waiting", 2, "care"],
-        [1, "kindness", 1, "care"], [1, "kindness", 2, "speed"],
-    ]  # fmt: skip
+        [0, "waiting", 1, "speed"],
+        [0, "waiting", 2, "care"],
+        [1, "kindness", 1, "care"],
+        [1, "kindness", 2, "speed"],
+    ]
     assert table["has_definition"].all()
     assert table["n_examples"].tolist() == [0, 1, 1, 0]
 

@@ -50,10 +50,14 @@ def run(*members: Iterable[int], units: pd.DataFrame | None = None) -> themes.Th
         for level in ("coarse", "theme", "sub")
     ]
     return themes.Themes(
-        assignments=assignments, terms=pd.DataFrame(), summary=summary, quotes=pd.DataFrame(),
-        parameters={"seed": 3, "stop_words": "english"}, hierarchy=pd.concat(levels, ignore_index=True),
+        assignments=assignments,
+        terms=pd.DataFrame(),
+        summary=summary,
+        quotes=pd.DataFrame(),
+        parameters={"seed": 3, "stop_words": "english"},
+        hierarchy=pd.concat(levels, ignore_index=True),
         granularities=pd.DataFrame({"granularity": [1.0], "ari": [np.nan], "chosen": [True]}),
-    )  # fmt: skip
+    )
 
 
 def every(first: int, *, of: int = 4, until: int = N) -> list[int]:

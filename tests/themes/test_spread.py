@@ -15,9 +15,13 @@ def test_spread_by_hand() -> None:
     units = frame(["x"] * 6 + [" ", "x"]).assign(model=["b", "a", "b", " a", "a", "b", "a", None])
     table = themes.spread(placed(0, 0, 0, 1, 1, -1, -1, 0), units, by="model")
     assert table[["theme", "label", "value"]].values.tolist() == [
-        [0, "slow", "a"], [0, "slow", "b"], [0, "slow", pd.NA],
-        [1, "kind", "a"], [1, "kind", "b"], [1, "kind", pd.NA],
-    ]  # fmt: skip
+        [0, "slow", "a"],
+        [0, "slow", "b"],
+        [0, "slow", pd.NA],
+        [1, "kind", "a"],
+        [1, "kind", "b"],
+        [1, "kind", pd.NA],
+    ]
     assert table["n_units"].tolist() == [3, 3, 1] * 2
     assert table["n_in_theme"].tolist() == [1, 2, 1, 2, 0, 0]
     np.testing.assert_allclose(table["share"], [1 / 3, 2 / 3, 1, 2 / 3, 0, 0])

@@ -423,9 +423,16 @@ def test_labels_take_phrases_one_spelling_and_terms_of_different_texts() -> None
 
 @pytest.mark.parametrize(
     ("one", "other", "alike"),
-    [("tax", "taxes", True), ("worry", "worried", True), ("democrat", "democrate", True),
-     ("war", "warm", False), ("not", "nothing", False), ("care", "career", True), ("home", "house", False)],
-)  # fmt: skip
+    [
+        ("tax", "taxes", True),
+        ("worry", "worried", True),
+        ("democrat", "democrate", True),
+        ("war", "warm", False),
+        ("not", "nothing", False),
+        ("care", "career", True),
+        ("home", "house", False),
+    ],
+)
 def test_forms_of_a_word(one: str, other: str, alike: bool) -> None:
     assert _alike(one, other) is _alike(other, one) is alike
 
@@ -443,8 +450,13 @@ def test_one_answer_typed_in_several_ways_counts_once_and_is_quoted_once() -> No
 
 @pytest.mark.model
 def test_the_first_quotes_differ_in_their_words() -> None:
-    said = ["the wait was far too long for me", "the wait was far too long",
-            "the wait was far too long today", "slow queue", "it took hours to get an answer"]  # fmt: skip
+    said = [
+        "the wait was far too long for me",
+        "the wait was far too long",
+        "the wait was far too long today",
+        "slow queue",
+        "it took hours to get an answer",
+    ]
     units = frame([*said, *(f"kind warm caring {number}" for number in range(5))])
     assignments = units[["unit_id"]].assign(theme=[0] * 5 + [1] * 5, similarity=np.linspace(1, 0.1, 10))
     quoted = typical(distinct_texts(units), assignments).query("theme == 0")
@@ -523,9 +535,7 @@ def test_what_is_needed_to_report_and_repeat(fitted: themes.Themes) -> None:
     shown = fitted.granularities
     assert shown.loc[shown["chosen"], "granularity"].tolist() == [told["granularity"]]
     assert (told["n_units"], told["n_texts"], told["n_themes"], told["n_nowhere"]) == (90, 90, 3, 0)
-    assert set(told["versions"]) == {
-        "sense7_qual", "graspologic-native", "numpy", "scipy", "scikit-learn"
-    }  # fmt: skip
+    assert set(told["versions"]) == {"sense7_qual", "graspologic-native", "numpy", "scipy", "scikit-learn"}
     changed = study().replace({"text": {study()["text"][0]: "queue slow delay hours n999"}})
     other = themes.fit(changed, embed=words_of, seed=7, granularity=1.0, n_resamples=0)
     assert other.parameters["units_sha256"] != told["units_sha256"]
@@ -627,8 +637,13 @@ def test_bertopic_has_the_same_topics_and_terms(fitted: themes.Themes) -> None:
     repeated = pd.concat([units, copies, blank]).drop(columns="matter")
     found = themes.fit(repeated, embed=words_of, seed=7)
     model = themes.to_bertopic(found, repeated, embed=words_of)
-    theme_of = dict(zip(repeated["text"].str.strip(), found.assignments.set_index("unit_id")["theme"].loc[
-        repeated["unit_id"]], strict=True))  # fmt: skip
+    theme_of = dict(
+        zip(
+            repeated["text"].str.strip(),
+            found.assignments.set_index("unit_id")["theme"].loc[repeated["unit_id"]],
+            strict=True,
+        )
+    )
     assert model.topics_ == [theme_of[text] for text in sorted(set(theme_of) - {""})]
     words = model.vectorizer_model.get_feature_names_out().tolist()
     for theme, listed in found.terms.groupby("theme"):

@@ -80,8 +80,10 @@ def test_rulings_made_together_are_one_step_also_after_a_restart(store: Store) -
     again = Adjudicator(Store(store.path))
     undone = again.undo()
     assert {(row["unit_id"], row["ruling"]) for row in (undone, *undone["also"])} == {
-        ("m1", None), ("m3", None), ("m4", None)
-    }  # fmt: skip
+        ("m1", None),
+        ("m3", None),
+        ("m4", None),
+    }
     assert (undone["n_settled"], Store(store.path).rulings()) == (0, [])
     assert Adjudicator(Store(store.path)).redo()["n_settled"] == 3
     assert store.verify()["ok"].all()
@@ -118,8 +120,11 @@ def test_a_discussion_is_opened_with_the_coders_of_the_round_and_once(store: Sto
     assert answer["rounds"] == [{"name": "open, discussed", "n_units": 2, "coders": ["ana", "ben", "cleo"]}]
     talk = next(one for one in store.rounds if one.discusses)
     assert (talk.name, talk.units, talk.coders, talk.discusses) == (
-        "open, discussed", ("m3", "m1"), ("ana", "ben", "cleo"), "open"
-    )  # fmt: skip
+        "open, discussed",
+        ("m3", "m1"),
+        ("ana", "ben", "cleo"),
+        "open",
+    )
     second = lead.ask("discuss", rows=rows[:1])
     assert second["rounds"][0]["name"] == "open, discussed 2"
     newest, first = lead.ask("discussions")["rows"]
@@ -154,8 +159,9 @@ def talked(store: Store, name: str = "open, discussed") -> Adjudicator:
 
 def test_a_blind_discussion_says_how_far_it_is_and_nothing_of_what_is_revised_or_said(store: Store) -> None:
     lead = talked(store)
-    store.append([acts.memo(coder="ana", text=f"About {BLIND}.", unit_id="m1", round="open, discussed",
-                            codebook=BASE)])  # fmt: skip
+    store.append(
+        [acts.memo(coder="ana", text=f"About {BLIND}.", unit_id="m1", round="open, discussed", codebook=BASE)]
+    )
     (row,) = lead.ask("discussions")["rows"]
     assert (row["is_open"], row["may_open"], row["n_again"]) == (False, True, 0)
     assert [(one["coder"], one["n"]) for one in row["coders"]] == [("ana", 2), ("ben", 1), ("cleo", 0)]
@@ -163,8 +169,10 @@ def test_a_blind_discussion_says_how_far_it_is_and_nothing_of_what_is_revised_or
     thread = lead.ask("thread", name=row["name"], unit_id="m1")
     assert thread["notes"] == []
     assert [(one["again"], len(one["codings"])) for one in thread["coders"]] == [
-        (False, 1), (False, 1), (False, 0)
-    ]  # fmt: skip
+        (False, 1),
+        (False, 1),
+        (False, 0),
+    ]
     other = Adjudicator(store, coder="dee")  # leads nothing
     assert other.ask("discussions")["rows"] == []
     assert other.ask("share", name=row["name"])["type"] == "refused"
@@ -190,24 +198,28 @@ def test_what_a_discussion_changed_is_what_the_engine_says(store: Store) -> None
     assert store.decisions().equals(reported), "what is reported stays"
     thread = lead.ask("thread", name="open, discussed", unit_id="m1")
     assert [(one["coder"], one["again"], one["added"], one["dropped"]) for one in thread["coders"]] == [
-        ("ana", True, [], ["warm"]), ("ben", False, [], []), ("cleo", False, [], [])
-    ]  # fmt: skip
+        ("ana", True, [], ["warm"]),
+        ("ben", False, [], []),
+        ("cleo", False, [], []),
+    ]
 
 
 def test_a_note_in_a_discussion_answers_another_and_all_its_coders_read_it(store: Store) -> None:
     lead = talked(store)
     lead.ask("share", name="open, discussed")
     on = {"name": "open, discussed", "unit_id": "m1"}
-    said = acts.memo(coder="ben", text="Is listening warm?", unit_id="m1", round="open, discussed",
-                     codebook=BASE)  # fmt: skip
+    said = acts.memo(
+        coder="ben", text="Is listening warm?", unit_id="m1", round="open, discussed", codebook=BASE
+    )
     store.append([said])
     lead.ask("discussions")
     named = "33333333-3333-4333-8333-333333333333"
     answer = lead.ask("say", **on, text="It is.", answers=said.memo_id, id=named)
     assert lead.ask("say", **on, text="It is.", answers=said.memo_id, id=named) == answer
     assert [(one["coder"], one["text"], one["answers"]) for one in answer["notes"]] == [
-        ("ben", "Is listening warm?", None), ("you", "It is.", said.memo_id)
-    ]  # fmt: skip
+        ("ben", "Is listening warm?", None),
+        ("you", "It is.", said.memo_id),
+    ]
     read = store.memos(viewer="cleo").set_index("memo_id")
     assert read.loc[named, "answers"] == said.memo_id
     for wrong in ({"text": " "}, {"text": "x", "answers": "none"}, {"text": "x", "unit_id": "m4"}):
@@ -255,8 +267,13 @@ def test_the_queue_says_who_decided_and_who_stands_apart(folder: Store) -> None:
     rows = {(row["unit_id"], row["code"]): row for row in lead.ask("hello")["rows"]}
     assert all(row["coders"] == ["ana", "ben", "cleo"] for row in rows.values())
     apart = {key: row["apart"] for key, row in rows.items()}
-    assert apart == {("m1", "warm"): ["ana"], ("m1", "kind"): ["ben"], ("m3", "warm"): ["ana"],
-                     ("m4", "warm"): ["cleo"], ("m5", "cold"): ["ben"]}  # fmt: skip
+    assert apart == {
+        ("m1", "warm"): ["ana"],
+        ("m1", "kind"): ["ben"],
+        ("m3", "warm"): ["ana"],
+        ("m4", "warm"): ["cleo"],
+        ("m5", "cold"): ["ben"],
+    }
     lead.ask("names", letters=True)
     assert {name for row in lead.told[-1]["rows"] for name in row["apart"]} <= set("ABCDE")
 
@@ -308,16 +325,20 @@ def test_what_the_next_ones_bring_is_what_they_bring(folder: Store) -> None:
     assert (last["code"], last["n"], last["before"], last["after"]) == ("kind", 1, "25.0 %", "0.0 %")
     left = adjudication.remaining(folder.decisions(round="open"), rulings=folder.rulings())
     assert left.set_index("code")["share_open"].to_dict() == {
-        "warm": 0.0, "kind": 0.25, "cold": 0.0, "other": 0.0
-    }  # fmt: skip
+        "warm": 0.0,
+        "kind": 0.25,
+        "cold": 0.0,
+        "other": 0.0,
+    }
 
 
 def test_alpha_if_decided_alike_is_its_expectation_and_links_gain_what_the_units_add() -> None:
     rng = np.random.default_rng(5)
     rows = [
         (f"m{unit}", coder, "warm", bool(rng.random() < 0.4))
-        for unit in range(12) for coder in ("ana", "ben", "cleo")[: 2 + unit % 2]
-    ]  # fmt: skip
+        for unit in range(12)
+        for coder in ("ana", "ben", "cleo")[: 2 + unit % 2]
+    ]
     frame = pd.DataFrame(rows, columns=["unit_id", "coder", "code", "applied"])
     disputed = adjudication.disagreements(frame)["unit_id"].tolist()[:4]
     gains = Gains(frame, frame)
@@ -367,8 +388,10 @@ def test_a_text_comes_with_each_coders_reading(store: Store) -> None:
     shown = Adjudicator(store).show("m1", "warm")
     assert (shown["text"], shown["context"]) == (TEXTS["m1"], [{"role": "user", "text": "Before it."}])
     assert [(one["coder"], one["applied"]) for one in shown["coders"]] == [
-        ("ana", True), ("ben", False), ("cleo", False)
-    ]  # fmt: skip
+        ("ana", True),
+        ("ben", False),
+        ("cleo", False),
+    ]
     ana, ben, cleo = shown["coders"]
     assert ana["codings"] == [{"code": "warm", "start": 3, "end": 11, "confidence": None, "facets": {}}]
     assert ben["memos"] == [{"start": 12, "end": 16, "text": "Not warm: 👍🏽."}]  # UTF-16
@@ -396,8 +419,11 @@ def test_a_ruling_is_in_the_record_before_it_is_said_and_the_consensus_has_it(st
     assert (done["type"], done["ruling"]["settled"], done["ruling"]["by"]) == ("done", "applied", "you")
     (act,) = store.acts(kind="rule")
     assert (act.coder, act.applied, act.reason, act.text) == (
-        "lead", True, "unclear_rule", "As with the brother."
-    )  # fmt: skip
+        "lead",
+        True,
+        "unclear_rule",
+        "As with the brother.",
+    )
     agreed = store.decisions(settled_by="rulings")
     row = agreed[(agreed["coder"] == "consensus") & (agreed["unit_id"] == "m1") & (agreed["code"] == "warm")]
     assert row["applied"].tolist() == [True]
@@ -414,10 +440,17 @@ def test_different_readings_stand_both(folder: Store) -> None:
 
 @pytest.mark.parametrize(
     ("unit_id", "code", "applied", "reason"),
-    [("m1", "warm", True, None), ("m1", "warm", True, "different_reading"), ("m1", "warm", None, "slip"),
-     ("m1", "warm", "yes", "slip"), ("m1", "warm", True, "whim"), ("m2", "warm", True, "slip"),
-     ("m3", "cold", True, "slip"), ("m1", 3, True, "slip")],
-)  # fmt: skip
+    [
+        ("m1", "warm", True, None),
+        ("m1", "warm", True, "different_reading"),
+        ("m1", "warm", None, "slip"),
+        ("m1", "warm", "yes", "slip"),
+        ("m1", "warm", True, "whim"),
+        ("m2", "warm", True, "slip"),
+        ("m3", "cold", True, "slip"),
+        ("m1", 3, True, "slip"),
+    ],
+)
 def test_what_is_no_ruling_on_a_disagreement_in_sight_is_refused(
     folder: Store, unit_id: str, code: Any, applied: Any, reason: Any
 ) -> None:
@@ -541,8 +574,12 @@ def everything(lead: Adjudicator) -> str:
         lead.rule(unit_id, code, True, note="Because.")
         lead.ask("similar", unit_id=unit_id, code=code)
     lead.undo()
-    change = {"code": "cold", "kind": "rule", "values": {"definition": "Closer."},
-              "before": {"definition": "About cold."}}  # fmt: skip
+    change = {
+        "code": "cold",
+        "kind": "rule",
+        "values": {"definition": "Closer."},
+        "before": {"definition": "About cold."},
+    }
     base = lead.ask("change", **change)["base"]
     lead.ask("save_change", **change, base=base, why="Unclear.")
     return json.dumps([*lead.heard, *lead.told])
@@ -564,16 +601,19 @@ def test_nothing_of_a_blind_round_reaches_an_answer(store: Store) -> None:
 
 
 def test_with_letters_no_name_is_in_any_answer(store: Store) -> None:
-    store.append([acts.memo(coder="cleo", text="Hm.", target_kind="unit", unit_id="m1", round="open",
-                            codebook=BASE)])  # fmt: skip
+    store.append(
+        [acts.memo(coder="cleo", text="Hm.", target_kind="unit", unit_id="m1", round="open", codebook=BASE)]
+    )
     Adjudicator(store, coder="chair").rule("m1", "kind", False)
     lead = Adjudicator(store, letters=True)
     said = everything(lead)
     for name in ("ana", "ben", "cleo", "chair"):
         assert name not in said.replace("changed", "").replace("change", "")
     assert {one["coder"] for one in Adjudicator(store, letters=True).show("m1", "kind")["coders"]} == {
-        "A", "B", "C"
-    }  # fmt: skip
+        "A",
+        "B",
+        "C",
+    }
     assert '"another lead"' in said
 
 
@@ -609,8 +649,11 @@ def test_earlier_rulings_on_texts_with_the_same_words_are_found(folder: Store) -
     found = lead.ask("similar", unit_id="m1", code="warm")
     (row,) = found["rows"]
     assert (row["unit_id"], row["how"], row["settled"], row["note"]) == (
-        "m4", "words", "applied", "Listening is warm."
-    )  # fmt: skip
+        "m4",
+        "words",
+        "applied",
+        "Listening is warm.",
+    )
     assert found["n_ruled"] == 2
 
 
@@ -661,8 +704,12 @@ def test_a_sharpened_rule_says_first_what_becomes_stale_and_then_it_is(store: St
     lead = Adjudicator(store)
     lead.rule("m1", "warm", True)
     lead.rule("m5", "cold", True)
-    wish = {"code": "warm", "kind": "rule", "values": {"definition": "Closer.", "use_when": ["It listens."]},
-            "before": {"definition": "About warm.", "use_when": []}}  # fmt: skip
+    wish = {
+        "code": "warm",
+        "kind": "rule",
+        "values": {"definition": "Closer.", "use_when": ["It listens."]},
+        "before": {"definition": "About warm.", "use_when": []},
+    }
     shown = lead.ask("change", **wish)
     assert {row["coder"]: row["n"] for row in shown["by_coder"]} == {"ana": 4, "ben": 4, "cleo": 4}
     assert (shown["n_rulings"], shown["n_leaving"]) == (1, 3)
@@ -683,8 +730,12 @@ def test_a_change_that_another_lead_made_meanwhile_is_counted_anew(folder: Store
     refused = lead.ask("save_change", **wish, base=base, why="Mine.")
     assert refused["type"] == "refused"
     assert lead.told[-1]["codebook"]["codes"][0]["definition"] == "Theirs."
-    rule = {"code": "warm", "kind": "rule", "values": {"definition": "Mine."},
-            "before": {"definition": "About warm."}}  # fmt: skip
+    rule = {
+        "code": "warm",
+        "kind": "rule",
+        "values": {"definition": "Mine."},
+        "before": {"definition": "About warm."},
+    }
     overtaken = lead.ask("change", **rule)
     assert (overtaken["type"], overtaken["theirs"]) == ("overtaken", {"definition": "Theirs."})
     assert (overtaken["by"]["coder"], overtaken["by"]["why"]) == ("chair", "Theirs.")

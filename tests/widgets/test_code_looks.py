@@ -106,6 +106,7 @@ def test_all_widgets_show_codes_as_figures_do(store: Store) -> None:
 
 
 def test_a_figure_without_a_codebook_draws_no_lines_of_codes() -> None:
-    result = pd.DataFrame({"code": ["warm"], "alpha": 0.6, "alpha_low": 0.5, "alpha_high": 0.7,
-                           "confidence_level": 0.95})  # fmt: skip
+    result = pd.DataFrame(
+        {"code": ["warm"], "alpha": 0.6, "alpha_low": 0.5, "alpha_high": 0.7, "confidence_level": 0.95}
+    )
     assert lines(figures.agreement_plot(result)) == []

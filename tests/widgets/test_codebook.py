@@ -30,9 +30,14 @@ pytestmark = pytest.mark.long
 BLIND = "Sentinel-Quokka"
 TEXTS = {"m1": "It listened 👍🏽 to me.", "m2": f"Only {BLIND} knows.", "m3": "So kind of it.", "m4": "No."}
 UNITS = pd.DataFrame(
-    {"unit_id": list(TEXTS), "text": list(TEXTS.values()), "document_id": "d",
-     "case_id": ["p", "p", "q", "q"], "position": range(4)}
-)  # fmt: skip
+    {
+        "unit_id": list(TEXTS),
+        "text": list(TEXTS.values()),
+        "document_id": "d",
+        "case_id": ["p", "p", "q", "q"],
+        "position": range(4),
+    }
+)
 
 
 def coded(coder: str, unit_id: str, *codes: str, round: str | None = "open", **span: int) -> list[Act]:
@@ -43,8 +48,9 @@ def coded(coder: str, unit_id: str, *codes: str, round: str | None = "open", **s
 def rounds_of(store: Store) -> None:
     """Ana, ben and the lead code two texts in an unblinded round, cleo and ben two others blind."""
     for name, units, coders in (
-        ("open", ["m1", "m3"], ["ana", "ben", "lead"]), ("blind", ["m2", "m4"], ["cleo", "ben"])
-    ):  # fmt: skip
+        ("open", ["m1", "m3"], ["ana", "ben", "lead"]),
+        ("blind", ["m2", "m4"], ["cleo", "ben"]),
+    ):
         store.append([rounds.open_round(name, units=units, coders=coders, coder="chair", codebook=BASE)])
     store.append(coded("ana", "m1", "warm", start=3, end=11))
     store.append(coded("ana", "m3", "warm", "kind"))
@@ -56,12 +62,13 @@ def rounds_of(store: Store) -> None:
 
 
 IN_BOTH = {
-    "test_nothing_of_a_blind_round_reaches_an_answer", "test_figures_are_those_of_the_statistics",
+    "test_nothing_of_a_blind_round_reaches_an_answer",
+    "test_figures_are_those_of_the_statistics",
     "test_a_proposal_becomes_a_code_and_its_coder_is_told_once_it_is_saved",
     "test_what_two_people_changed_differently_is_chosen_field_by_field",
     "test_a_failure_to_save_keeps_the_draft",
     "test_a_split_text_is_told_its_part_and_no_coders_own_decision_is_changed",
-}  # fmt: skip
+}
 """What touches the store in a way of its own; the rest runs on PostgreSQL in `make soak`."""
 
 
@@ -97,8 +104,9 @@ def store(
     server.connect(str(made.path)).engine.dispose()
 
 
-def propose(store: Store, label: str = "Hope", *, coder: str = "ana", round: str | None = "open",
-            unit_id: str = "m1") -> str:  # fmt: skip
+def propose(
+    store: Store, label: str = "Hope", *, coder: str = "ana", round: str | None = "open", unit_id: str = "m1"
+) -> str:
     named: dict[str, Any] = {"coder": coder, "unit_id": unit_id, "codebook": BASE, "round": round}
     act = acts.propose(label=label, definition="Looks forward.", start=3, end=11, **named)
     store.append([act])
@@ -217,10 +225,14 @@ def test_steps_out_of_which_a_withdrawal_took_what_they_need_are_left_out_and_to
     lead = Lead(store)
     lead.edit("warm", label="Warmth")
     lead.step("add", label="Hope")
-    store.desk.keep_draft("codebook", {
-        "base": store.codebook.fingerprint,
-        "steps": [dict(lead.widget._draft.steps[0]), {**lead.widget._draft.steps[1], "label": ""}],
-    }, coder="lead")  # fmt: skip
+    store.desk.keep_draft(
+        "codebook",
+        {
+            "base": store.codebook.fingerprint,
+            "steps": [dict(lead.widget._draft.steps[0]), {**lead.widget._draft.steps[1], "label": ""}],
+        },
+        coder="lead",
+    )
     IN_KERNEL.clear()
     if isinstance(store.path, Path):
         welcome = Lead(Store(store.path)).ask("hello")
@@ -295,9 +307,11 @@ def test_quotes_come_by_coder_and_text_in_pages_and_are_searched(store: Store) -
     lead = Lead(store)
     page = lead.ask("quotes", code="warm", find="", coder="", first=0)
     assert [(row["coder"], row["unit_id"], row["words"]) for row in page["rows"]] == [
-        ("ana", "m1", "listened"), ("ana", "m3", TEXTS["m3"]), ("ben", "m3", TEXTS["m3"]),
+        ("ana", "m1", "listened"),
+        ("ana", "m3", TEXTS["m3"]),
+        ("ben", "m3", TEXTS["m3"]),
         ("lead", "m1", "listened"),
-    ]  # fmt: skip
+    ]
     assert (page["rows"][0]["before"], page["rows"][0]["after"]) == ("It ", " 👍🏽 to me.")
     assert page["coders"] == ["ana", "ben", "lead"]
     assert lead.ask("quotes", code="warm", find="KIND", coder="ben", first=0)["n"] == 1
@@ -318,8 +332,13 @@ def test_figures_are_those_of_the_statistics(store: Store) -> None:
     assert (found["warm"]["n"], found["warm"]["n_both"]) == (2, 2)
     assert found["warm"]["prevalence"] == "80.0 %"  # four of the five decisions
     assert found["cold"] == {
-        "n": 0, "prevalence": "0.0 %", "alpha": "", "value": None, "n_both": 2, "waits": ""
-    }  # fmt: skip
+        "n": 0,
+        "prevalence": "0.0 %",
+        "alpha": "",
+        "value": None,
+        "n_both": 2,
+        "waits": "",
+    }
     value = found["warm"]["value"]
     assert found["warm"]["alpha"].split(" ")[0] == coefficient(value, 2)
     assert lead.counted("figures")["n_split"] == 0
@@ -374,8 +393,11 @@ def test_a_proposal_becomes_a_code_and_its_coder_is_told_once_it_is_saved(store:
     assert lead.ask("proposals")["rows"] == []
     memo = store.memos(viewer="ana").iloc[0]
     assert (memo["memo_id"], memo["text"], memo["target_id"], memo["round"]) == (
-        proposal, "It became the code ‘Hoping’.", "hoping", "open"
-    )  # fmt: skip
+        proposal,
+        "It became the code ‘Hoping’.",
+        "hoping",
+        "open",
+    )
 
 
 def test_a_proposal_is_sent_back_with_a_reason(store: Store) -> None:
@@ -428,8 +450,12 @@ def test_what_two_people_changed_differently_is_chosen_field_by_field(store: Sto
     assert answer["by"]["coder"] == "chair"
     (row,) = answer["rows"]
     assert (row["code"], row["field"], row["base"], row["mine"], row["theirs"]) == (
-        "warm", "label", ["Warm"], ["Mine"], ["Theirs"]
-    )  # fmt: skip
+        "warm",
+        "label",
+        ["Warm"],
+        ["Mine"],
+        ["Theirs"],
+    )
     assert lead.widget.n_steps == 2
     assert lead.ask("save", why="Mine.", choices={row["name"]: "mine"})["type"] == "saved_draft"
     now = Store(store.path).codebook
@@ -504,8 +530,9 @@ def test_any_two_versions_stand_side_by_side(store: Store) -> None:
     first, second = (one["version"] for one in reversed(lead.ask("versions")["versions"]))
     rows = lead.ask("compare", one=first, other=second)["rows"]
     assert [(row["code"], row["field"], row["one"], row["other"]) for row in rows] == [
-        ("warm", "label", ["Warm"], ["Warmth"]), ("warm", "examples", [], ["one", "two"])
-    ]  # fmt: skip
+        ("warm", "label", ["Warm"], ["Warmth"]),
+        ("warm", "examples", [], ["one", "two"]),
+    ]
     assert [
         (row["code"], row["field"]) for row in lead.ask("compare", one=second, other="draft")["rows"]
     ] == [("other", None)]
@@ -546,8 +573,10 @@ def test_a_split_text_is_told_its_part_and_no_coders_own_decision_is_changed(
     before = {coder: store.acts(coder=coder) for coder in ("ana", "ben", "cleo")}
     found = split.ask("sorting", code=None, find="", first=0)
     assert (found["code"], found["ids"], [one["id"] for one in found["parts"]]) == (
-        "warm", ["m1", "m3"], ["close", "soft"]
-    )  # fmt: skip
+        "warm",
+        ["m1", "m3"],
+        ["close", "soft"],
+    )
     assert {quote["coder"] for quote in found["rows"][0]["quotes"]} == {"ana", "lead"}
     assert split.ask("sort", code="warm", units=["m1"], parts=["close"]) == {"type": "sorted", "n": 1}
     assert {coder: store.acts(coder=coder) for coder in before} == before
@@ -562,8 +591,9 @@ def test_a_split_text_is_told_its_part_and_no_coders_own_decision_is_changed(
     left = split.ask("sorting", code="warm", find="", first=0)
     assert left["ids"] == ["m3"]
     assert left["splits"] == [{"code": "warm", "label": "Warm", "n": 1, "n_all": 2}]
-    waiting = codings.stale(store.codings(viewer="ana"), store.coverage(viewer="ana"), store.codebook,
-                            revisions=store.revisions)  # fmt: skip
+    waiting = codings.stale(
+        store.codings(viewer="ana"), store.coverage(viewer="ana"), store.codebook, revisions=store.revisions
+    )
     assert set(waiting["coder"]) == {"ana", "ben"}
     counted = Store(store.path).decisions(settled_by="rulings")
     assert not set(counted["code"]) & {"close", "soft"}  # a half of a code is no figure

@@ -76,9 +76,13 @@ def test_each_kind_of_step_is_a_change_of_its_kind() -> None:
     )
     book = draft.state.codebook
     assert set(kinds(draft)) == {
-        ("add", "being_lectured", ()), ("rename", "warm", ()), ("redefine", "cold", ()),
-        ("annotate", "other", ()), ("move", "other", ()), ("merge", "soft", ("kind",)),
-    }  # fmt: skip
+        ("add", "being_lectured", ()),
+        ("rename", "warm", ()),
+        ("redefine", "cold", ()),
+        ("annotate", "other", ()),
+        ("move", "other", ()),
+        ("merge", "soft", ("kind",)),
+    }
     assert book.ids == ("tone", "other", "warm", "kind", "being_lectured", "cold")
     assert (book["being_lectured"].origin, book["cold"].use_when) == ("", ("it is curt",))
     split_one = drafted(split("cold", "Curt", "Distant"), {"do": "retire", "code": "other"})
@@ -159,7 +163,7 @@ def test_one_step_is_left_out_unless_a_later_one_builds_on_it() -> None:
         ("a code has no field 'id'", [edit("warm", id="x")]),
         ("no changed fields of 'warm'", [{"do": "edit", "code": "warm"}]),
     ],
-)  # fmt: skip
+)
 def test_a_step_that_cannot_be_is_refused_with_one_sentence(match: str, steps: list[dict[str, Any]]) -> None:
     gone = replace(BOOK, codes=(*BOOK.codes, Code(id="gone", label="Gone")))
     refused(match, *steps, versions=[gone], reserved={"z": "undo"})
@@ -214,8 +218,11 @@ def test_a_file_is_one_step_whose_changes_are_told_code_by_code() -> None:
     assert draft.state.codebook == wished
     assert ("retire", "soft", ()) in kinds(draft)
     again = replace(wished, codes=(*wished.codes, Code(id="gone", label="Gone")))
-    refused("of new codes were used in an earlier version", {"do": "load", "yaml": again.to_yaml().decode()},
-            versions=[again])  # fmt: skip
+    refused(
+        "of new codes were used in an earlier version",
+        {"do": "load", "yaml": again.to_yaml().decode()},
+        versions=[again],
+    )
 
 
 def test_half_an_emoji_and_line_breaks_of_a_field_do_no_harm() -> None:

@@ -95,8 +95,12 @@ def test_only_what_may_be_seen_is_counted(store: Store) -> None:
 
 @pytest.mark.long
 def test_what_is_foretold_is_what_is_stale_once_it_is_saved(store: Store) -> None:
-    steps = [SPLIT, {"do": "add", "label": "New"}, {"do": "merge", "code": "other", "into": "kind"},
-             {"do": "edit", "code": "cold", "values": {"label": "Icy"}}]  # fmt: skip
+    steps = [
+        SPLIT,
+        {"do": "add", "label": "New"},
+        {"do": "merge", "code": "other", "into": "kind"},
+        {"do": "edit", "code": "cold", "values": {"label": "Icy"}},
+    ]
     found, draft = foretold(store, *steps)
     state = draft.state
     assert set(found.by_code["code"]) == {"a", "b", "new"}

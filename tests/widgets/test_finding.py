@@ -24,9 +24,14 @@ TEXTS = [
     "Well, it is a café again, well.",
 ]
 SEARCH: dict[str, Any] = {
-    "state": "", "code": None, "rating": None, "group": None, "conditions": {}, "order": "plan",
+    "state": "",
+    "code": None,
+    "rating": None,
+    "group": None,
+    "conditions": {},
+    "order": "plan",
     "show_rating": False,
-}  # fmt: skip
+}
 
 
 def read(path: Path, texts: list[str] = TEXTS) -> pd.DataFrame:
@@ -115,8 +120,13 @@ def test_all_hits_are_one_step_with_one_undo_also_after_a_restart_and_the_words_
     objection = next(one for one in report.review(study, n_boot=20) if one.kind == "found_by_search")
     assert objection.n == 6
     # A facet, or another edge, leaves it one that a search found.
-    browser.do("apply", "m1", **dict(zip(("start", "end"), hit_of(hits, "m1"), strict=True)),
-               code="affective", facets={"valence": "unmet"})  # fmt: skip
+    browser.do(
+        "apply",
+        "m1",
+        **dict(zip(("start", "end"), hit_of(hits, "m1"), strict=True)),
+        code="affective",
+        facets={"valence": "unmet"},
+    )
     assert study.codings()["found_by"].eq("search").sum() == 6
     browser.do("undo", None)
 
@@ -190,10 +200,12 @@ def test_what_stands_around_a_passage_is_cut_between_words(tmp_path: Path) -> No
 def test_of_ten_thousand_codings_a_page_comes_at_once(tmp_path: Path) -> None:
     texts = [f"{'so it was ' * 20}{n} and well {'then ' * 20}" for n in range(2000)]
     made = [
-        acts.apply(coder="ana", unit_id=f"m{n}", code="affective", start=5 * one, end=5 * one + 4,
-                   codebook=SENSE7)
-        for n in range(2000) for one in range(5)
-    ]  # fmt: skip
+        acts.apply(
+            coder="ana", unit_id=f"m{n}", code="affective", start=5 * one, end=5 * one + 4, codebook=SENSE7
+        )
+        for n in range(2000)
+        for one in range(5)
+    ]
     browser = Browser([].extend, units=read(tmp_path / "many.csv", texts), acts=made)
     for named in ({"find": ""}, {"find": "was"}):
         begun = time.process_time()

@@ -76,8 +76,10 @@ def test_codings_that_were_moved_together_are_one_line_that_says_how_many() -> N
     assert second["also"] == 0
     answer = browser.do("undo", unit_id=None, target=first["act_id"])
     assert {(one["code"], one["start"]) for one in answer["unit"]["codings"]} == {
-        ("affective", 3), ("cognitive", 3), ("relational", 3),
-    }  # fmt: skip
+        ("affective", 3),
+        ("cognitive", 3),
+        ("relational", 3),
+    }
 
 
 def test_one_step_is_taken_back_and_done_again_after_others() -> None:

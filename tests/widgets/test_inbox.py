@@ -41,8 +41,12 @@ def revised(store: Store, meaning: str, **fields: Any) -> None:
     """Have the lead change the first code, and say what that does to its meaning."""
     fields = fields or {"definition": BOOK["affective"].definition + " It is warm."}
     codes = [replace(one, **fields) if one.id == "affective" else one for one in BOOK]
-    store.revise(replace(BOOK, codes=tuple(codes)), why="Clearer.", coder="lead",
-                 meaning={"affective": (meaning, "As all agreed.")})  # fmt: skip
+    store.revise(
+        replace(BOOK, codes=tuple(codes)),
+        why="Clearer.",
+        coder="lead",
+        meaning={"affective": (meaning, "As all agreed.")},
+    )
 
 
 def items(browser: OfStudy, **asked: Any) -> dict[str, dict[str, Any]]:
@@ -112,8 +116,9 @@ def test_the_queue_shows_which_words_of_the_rule_are_gone_and_new(store: Store) 
     rule = OfStudy(store).ask("again", of="stale")["rules"][0]
     assert (rule["code"], rule["what"]) == ("affective", "applies to less than before")
     assert rule["parts"][0] == {
-        "name": "definition", "words": [["-", first + " "], ["+", "Surely "], ["=", " ".join(rest)]]
-    }  # fmt: skip
+        "name": "definition",
+        "words": [["-", first + " "], ["+", "Surely "], ["=", " ".join(rest)]],
+    }
 
 
 def test_no_takes_the_coding_off_and_finishes_the_text_in_one_step(store: Store) -> None:
@@ -168,8 +173,10 @@ def test_texts_finished_before_a_code_existed_are_a_queue_of_their_own(store: St
     browser = OfStudy(store)
     item = items(browser)["new"]
     assert (item["title"], item["n"], queue(browser, "new")) == (
-        "20 texts finished before ‘Hope’ existed", 20, list(range(20))
-    )  # fmt: skip
+        "20 texts finished before ‘Hope’ existed",
+        20,
+        list(range(20)),
+    )
     browser.do("memo", None, target_kind="code", code="hope", text=item["no"])
     assert items(browser) == {}
 
@@ -200,12 +207,21 @@ def test_rounds_in_which_something_is_left_are_listed_with_their_texts_and_new_n
             [acts.finish(coder=who, unit_id=one, round="one", codebook=BOOK) for one in ("m1", "m2")]
         )
     study.append([rounds.unblind("one", coder="lead", codebook=BOOK)])
-    study.append([rounds.open_round("two", units=["m3"], **both),
-                  rounds.open_round("talk", units=["m1", "m2"], discusses="one", **both)])  # fmt: skip
+    study.append(
+        [
+            rounds.open_round("two", units=["m3"], **both),
+            rounds.open_round("talk", units=["m1", "m2"], discusses="one", **both),
+        ]
+    )
     assert items(OfStudy(study, round="one"))["round"] == {
-        "id": "round:two", "what": "round", "title": "Round ‘two’: One text to go", "is_news": False,
-        "more": "", "here": False, "round": "two",
-    }  # fmt: skip
+        "id": "round:two",
+        "what": "round",
+        "title": "Round ‘two’: One text to go",
+        "is_news": False,
+        "more": "",
+        "here": False,
+        "round": "two",
+    }
     study.append([rounds.unblind("talk", coder="lead", codebook=BOOK)])
     study.append(
         [
@@ -233,8 +249,12 @@ def test_a_round_that_is_begun_says_how_many_texts_are_left(tmp_path: Path, is_t
         [(unit, code.id, False) for unit in both["units"] for code in BOOK.codable],
         columns=["unit_id", "code", "applied"],
     )
-    study.append([rounds.open_round("one", gold=gold if is_training else None, **both),
-                  rounds.open_round("two", **both)])  # fmt: skip
+    study.append(
+        [
+            rounds.open_round("one", gold=gold if is_training else None, **both),
+            rounds.open_round("two", **both),
+        ]
+    )
     study.append([acts.finish(coder="ana", unit_id="m1", round="one", codebook=BOOK)])
     item = items(OfStudy(study, round="two"))["training" if is_training else "round"]
     assert item["title"] == f"{'Training' if is_training else 'Round'} ‘one’: 2 texts to go"
@@ -272,8 +292,12 @@ def test_texts_to_look_through_wait_until_each_is_finished_again_and_begin_as_th
     named = {"units": ["m1", "m2"], "coder": "lead", "codebook": BOOK}
     study.append([rounds.open_round("one", coders=["ana", "ben"], **named)])
     on = {"coder": "ana", "round": "one", "codebook": BOOK}
-    study.append([acts.apply(unit_id="m1", code="affective", start=0, end=11, **on),
-                  *(acts.finish(unit_id=one, **on) for one in ("m1", "m2"))])  # fmt: skip
+    study.append(
+        [
+            acts.apply(unit_id="m1", code="affective", start=0, end=11, **on),
+            *(acts.finish(unit_id=one, **on) for one in ("m1", "m2")),
+        ]
+    )
     study.append([rounds.unblind("one", coder="lead", codebook=BOOK)])
     before = study.decisions()
     study.append([rounds.open_round("again", coders=["ana"], discusses="one", **named)])

@@ -69,8 +69,15 @@ def test_a_widget_answers_each_question_once() -> None:
             return *super()._asked(), {"unit": self._unit}
 
     named = {"coder": "ana", "acts": (), "codebook": SENSE7, "save": [].extend}
-    units = pd.DataFrame({"unit_id": ["m1"], "text": ["It listened."], "document_id": ["d1"],
-                          "case_id": ["p1"], "position": [1]})  # fmt: skip
+    units = pd.DataFrame(
+        {
+            "unit_id": ["m1"],
+            "text": ["It listened."],
+            "document_id": ["d1"],
+            "case_id": ["p1"],
+            "position": [1],
+        }
+    )
     assert "unit" in CodingWidget(units=units, **named)._questions
     with pytest.raises(TypeError, match="expected one answer to each question – found several to unit"):
         Twice(units=units, **named)
@@ -94,8 +101,7 @@ def test_only_a_lead_names_leads(store: Store) -> None:
         store.set_options(leads=["ana"], coder="ana")
     text = store.acts(kind="set_options")[0].text
     finished = acts.finish(coder="ana", unit_id="m1", codebook=SENSE7)
-    forged = replace(finished, kind="set_options", unit_id=None,
-                     text=str(text).replace("çhair", "ana"))  # fmt: skip
+    forged = replace(finished, kind="set_options", unit_id=None, text=str(text).replace("çhair", "ana"))
     store.append([forged])
     assert store.options.leads == ("çhair",)
     for wrong in ([], ["a b"], ["model-x"]):
@@ -118,8 +124,9 @@ def test_the_leads_go_with_a_folder_that_is_handed_out(store: Store, tmp_path: P
 
 @pytest.mark.long
 def test_a_coders_overview_gives_no_orders_of_a_lead(store: Store) -> None:
-    store.append([rounds.open_round("one", units=["m1", "m2"], coders=["ana", "ben"], coder="çhair",
-                                    codebook=SENSE7)])  # fmt: skip
+    store.append(
+        [rounds.open_round("one", units=["m1", "m2"], coders=["ana", "ben"], coder="çhair", codebook=SENSE7)]
+    )
     for coder, code in (("ana", "interest"), ("ben", "prosocial")):
         named = {"coder": coder, "codebook": SENSE7, "round": "one"}
         store.append(

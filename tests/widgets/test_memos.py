@@ -45,8 +45,9 @@ def test_memos_on_codes_and_on_the_study_outlive_the_widget() -> None:
         answer = browser.do("memo", text=text, **about)
         assert answer["type"] == "done"
     assert [(memo["on"], memo["code"], memo["text"]) for memo in answer["memos"]] == [
-        ("code", "affective", "on the code"), ("study", None, "on it all")
-    ]  # fmt: skip
+        ("code", "affective", "on the code"),
+        ("study", None, "on it all"),
+    ]
     later = Browser(saved.extend, acts=tuple(saved))
     welcome = later.ask("hello")
     assert (welcome["memos"], welcome["can_undo"]) == (answer["memos"], True)
@@ -141,8 +142,9 @@ def test_the_teams_memos_are_listed_once_their_round_is_unblinded(tmp_path: Path
     assert listed(browser) == ["own"]
     rows = browser.ask("memos", fresh=True)["rows"]
     assert [(row["text"], row["coder"], row["own"]) for row in rows] == [
-        ("own", "ana", True), ("of ben, for the team", "ben", False)
-    ]  # fmt: skip
+        ("own", "ana", True),
+        ("of ben, for the team", "ben", False),
+    ]
     assert SENTINEL not in str(browser.heard)
     theirs = {"target_kind": "span", "start": 0, "end": 2, "memo_id": rows[1]["memo_id"]}
     browser.do("memo", text="", unit_id="m1", **theirs)

@@ -248,9 +248,11 @@ def test_the_quote_is_in_the_browsers_units_and_a_missing_answer_says_why(tmp_pa
         assert lead.shown(2)["messages"] == []
         counted = {row["reason"]: row["n"] for row in lead.ask("missing")["rows"]}
     refused = lead.widget.run.refused["reason"]
-    assert counted == refused.value_counts().to_dict() == {
-        "quote_not_in_text": 1, "no_quote": 2, "blank_text": 2
-    }  # fmt: skip
+    assert (
+        counted
+        == refused.value_counts().to_dict()
+        == {"quote_not_in_text": 1, "no_quote": 2, "blank_text": 2}
+    )
 
 
 def test_your_own_function_is_asked_after_a_consent_too(store: Store) -> None:

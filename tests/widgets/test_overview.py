@@ -411,9 +411,14 @@ def drifting(tmp_path: Path) -> Iterator[Store]:
     """A study in which ben applies a code to one in six of the first 60 texts, and to most of those after."""
     n = 180
     units = pd.DataFrame(
-        {"unit_id": [f"m{i:03}" for i in range(n)], "text": SENTINEL, "document_id": "d",
-         "case_id": [f"p{i % 30}" for i in range(n)], "position": range(n)}
-    )  # fmt: skip
+        {
+            "unit_id": [f"m{i:03}" for i in range(n)],
+            "text": SENTINEL,
+            "document_id": "d",
+            "case_id": [f"p{i % 30}" for i in range(n)],
+            "position": range(n),
+        }
+    )
     made = Store.create(tmp_path / "s", units=units, codebook=BASE)
     ids = units["unit_id"].tolist()
     for name in ("one", "two"):
@@ -487,9 +492,11 @@ def test_codes_that_came_are_shown_by_participant_and_with_what_more_would_bring
         store.append([acts.finish(**{**again, "unit_id": unit_id}) for unit_id in IDS])
     change = Viewer(store).look()["change"]
     standing = codings.carried(
-        store.codings(viewer="chair"), store.coverage(viewer="chair"), store.codebook,
+        store.codings(viewer="chair"),
+        store.coverage(viewer="chair"),
+        store.codebook,
         revisions=store.revisions,
-    )[0]  # fmt: skip
+    )[0]
     wanted = codings.saturation(
         standing,
         UNITS,
@@ -528,9 +535,11 @@ def blind_work(store: Store) -> None:
     named: dict[str, Any] = {"coder": "cleo", "unit_id": "m05", "codebook": BASE}
     for round in ("two", None):
         store.append(
-            [acts.propose(label=f"Seen {round}", definition="x", round=round, **named),
-             acts.memo(text="Seen", round=round, **named)]
-        )  # fmt: skip
+            [
+                acts.propose(label=f"Seen {round}", definition="x", round=round, **named),
+                acts.memo(text="Seen", round=round, **named),
+            ]
+        )
     store.append(coded("cleo", "m07", "warm", round=None))
     store.append(
         [acts.rule(coder="cleo", unit_id=unit, code="cold", applied=True, codebook=BASE) for unit in IDS]

@@ -87,8 +87,11 @@ def test_decisions_are_recorded_once_and_taken_back(store: Store) -> None:
     chooser.decide("m1", "warm", "chosen", start=3, end=11, paraphrase=" It paid attention. ")
     stands = store.quotes().set_index("unit_id")
     assert stands.loc["m1", ["state", "start", "end", "paraphrase"]].tolist() == [
-        "chosen", 3, 11, "It paid attention."
-    ]  # fmt: skip
+        "chosen",
+        3,
+        11,
+        "It paid attention.",
+    ]
     assert chooser.undo()["undone"] is True
     assert chooser.undo("redo")["redone"] is True
     assert [chooser.undo()["unit_id"], chooser.undo()["unit_id"]] == ["m1", "m3"]
@@ -225,9 +228,14 @@ def test_identifiers_are_looked_for_in_what_is_shown(tmp_path: Path, monkeypatch
     n, read = 300, []
     texts = [f"Mail it{at}@example.org." for at in range(n)]
     units = pd.DataFrame(
-        {"unit_id": [f"m{at:03}" for at in range(n)], "text": texts,
-         "document_id": "d", "case_id": [f"p{at}" for at in range(n)], "position": range(n)}
-    )  # fmt: skip
+        {
+            "unit_id": [f"m{at:03}" for at in range(n)],
+            "text": texts,
+            "document_id": "d",
+            "case_id": [f"p{at}" for at in range(n)],
+            "position": range(n),
+        }
+    )
     units.loc[100:, "text"] = "It listened."
     store = Store.create(tmp_path / "many", units=units, codebook=BASE)
     store.append([act for unit_id in units["unit_id"] for act in decided("lead", unit_id, "warm")])

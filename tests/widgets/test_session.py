@@ -275,8 +275,10 @@ def test_a_coding_that_is_gone_is_not_moved_together_with_another_and_the_other_
 
 DEED = st.tuples(
     st.sampled_from(["apply", "move", "move", "memo", "finish", "undo", "undo", "redo"]),
-    st.sampled_from(CODES[:2]), st.integers(0, 5), st.integers(0, 5),
-)  # fmt: skip
+    st.sampled_from(CODES[:2]),
+    st.integers(0, 5),
+    st.integers(0, 5),
+)
 
 
 def seen(on: Session) -> tuple[Any, ...]:

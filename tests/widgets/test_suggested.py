@@ -29,8 +29,9 @@ PLACE = next(place for place in range(N) if place not in LEFT_OUT)
 def units() -> pd.DataFrame:
     texts = [f"👍🏽 It asked {place} {SENTINEL}. Then it told me what to do." for place in range(N)]
     cases = [f"p{place // 2}" for place in range(N)]
-    return pd.DataFrame({"unit_id": IDS, "text": texts, "document_id": "d", "case_id": cases,
-                         "position": range(N)})  # fmt: skip
+    return pd.DataFrame(
+        {"unit_id": IDS, "text": texts, "document_id": "d", "case_id": cases, "position": range(N)}
+    )
 
 
 class Model:
@@ -283,8 +284,10 @@ def test_without_suggestions_nothing_is_asked_of_a_model(store: Store, switch: s
     if switch == "never":
         store.set_options(suggestions="never", coder="lead")
     if switch == "training":
-        gold = pd.DataFrame([(i, code.id, False) for i in IDS for code in SENSE7.codable],
-                            columns=["unit_id", "code", "applied"])  # fmt: skip
+        gold = pd.DataFrame(
+            [(i, code.id, False) for i in IDS for code in SENSE7.codable],
+            columns=["unit_id", "code", "applied"],
+        )
         opening = rounds.open_round(
             "gold", units=IDS, coders=["ana"], coder="lead", codebook=SENSE7, gold=gold
         )
@@ -307,7 +310,7 @@ def test_without_suggestions_nothing_is_asked_of_a_model(store: Store, switch: s
         (lambda units: units[["unit_id"]], "suggestions"),
         (lambda units: {}[units["text"].iloc[0]], "KeyError"),
     ],
-)  # fmt: skip
+)
 def test_a_model_that_fails_is_named_without_a_word_of_the_text_and_coding_goes_on(
     store: Store, model: Any, words: str
 ) -> None:
@@ -359,8 +362,18 @@ def learned(
     for who in decided["coder"].unique():
         own = decided[decided["coder"] == who]
         spans = SPANS.merge(own[own["applied"]], on=["unit_id", "code"], suffixes=("", "_of"))
-        batch = [acts.apply(coder=who, unit_id=row.unit_id, code=row.code, start=row.start, end=row.end,
-                            codebook=BOOK, round="one") for row in spans.itertuples()]  # fmt: skip
+        batch = [
+            acts.apply(
+                coder=who,
+                unit_id=row.unit_id,
+                code=row.code,
+                start=row.start,
+                end=row.end,
+                codebook=BOOK,
+                round="one",
+            )
+            for row in spans.itertuples()
+        ]
         finished = [
             acts.finish(coder=who, unit_id=i, codebook=BOOK, round="one") for i in own["unit_id"].unique()
         ]

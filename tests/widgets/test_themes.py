@@ -68,9 +68,14 @@ def units_of() -> pd.DataFrame:
     rng = np.random.default_rng(2)
     texts = [" ".join(rng.permutation(WORDS[row % 4].split())) + f" n{row}" for row in range(N)]
     return pd.DataFrame(
-        {"unit_id": [f"u{row:02}" for row in range(N)], "text": texts, "document_id": "d",
-         "case_id": [f"p{row % 9}" for row in range(N)], "position": range(N)}
-    )  # fmt: skip
+        {
+            "unit_id": [f"u{row:02}" for row in range(N)],
+            "text": texts,
+            "document_id": "d",
+            "case_id": [f"p{row % 9}" for row in range(N)],
+            "position": range(N),
+        }
+    )
 
 
 @pytest.fixture(scope="module")
@@ -268,8 +273,15 @@ def test_a_code_made_of_a_theme_is_in_the_codebook_with_its_origin(store: Store)
     draft = reader.ask("draft", theme=0)
     assert draft["label"].lower() == store.themes.summary["label"][0]
     ticked = [row["unit_id"] for row in draft["quotes"][:2]]
-    asked = {"id": new_id(), "kind": "revise", "theme": 0, "label": "Waiting", "definition": "Slow.",
-             "units": ticked, "base": shown["base"]}  # fmt: skip
+    asked = {
+        "id": new_id(),
+        "kind": "revise",
+        "theme": 0,
+        "label": "Waiting",
+        "definition": "Slow.",
+        "units": ticked,
+        "base": shown["base"],
+    }
     done = [reader.act(**asked), reader.act(**asked)]
     assert [one["code"] for one in done] == ["waiting", "waiting"]
     code = store.codebook["waiting"]
@@ -349,8 +361,12 @@ def test_the_tray_offers_the_themes_that_no_code_covers_until_each_is_answered(s
     theme, other, *_ = sorted(open_themes)
     ticked = [row["unit_id"] for row in lead.ask("theme", theme=theme)["quotes"][:2]]
     covered = next(iter(set(against["theme"]) - open_themes))
-    for wrong in ({"theme": covered, "units": ticked}, {"theme": theme, "units": []},
-                  {"theme": other, "units": ticked}, {"theme": "0", "units": ticked}):  # fmt: skip
+    for wrong in (
+        {"theme": covered, "units": ticked},
+        {"theme": theme, "units": []},
+        {"theme": other, "units": ticked},
+        {"theme": "0", "units": ticked},
+    ):
         assert lead.ask("propose_theme", **wrong)["type"] == "refused"
     assert lead.ask("propose_theme", theme=theme, units=ticked)["type"] == "theme_proposed"
     assert lead.ask("propose_theme", theme=theme, units=ticked)["type"] == "refused"  # pressed twice
@@ -393,8 +409,9 @@ def test_what_a_language_model_drafts_in_the_tray_is_a_proposal_and_needs_consen
         assert lead.ask("theme_chat", **named, consent=True)["type"] == "asking"
         lead.widget._lacking.asking.join()
     assert [one["type"] for one in lead.told if one["type"].startswith(("lacking_f", "theme_d"))] == [
-        "lacking_failed", "theme_drafted"
-    ]  # fmt: skip
+        "lacking_failed",
+        "theme_drafted",
+    ]
     (row,) = lead.ask("proposals")["rows"]
     assert (row["label"], row["definition"]) == ("Waiting", "Told to wait.")
     assert row["origin"].endswith("; drafted by a language model")

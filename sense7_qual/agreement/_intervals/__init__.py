@@ -45,9 +45,15 @@ Integers = npt.NDArray[np.int64]
 
 _SEEDED: Final = ("cluster", "unit", "kalpha")
 _NOTHING: Final[dict[str, Any]] = {
-    "low": np.nan, "high": np.nan, "standard_error": np.nan, "p_below_667": np.nan, "p_below_800": np.nan,
-    "n_clusters": None, "n_boot": None, "n_undefined": None,
-}  # fmt: skip
+    "low": np.nan,
+    "high": np.nan,
+    "standard_error": np.nan,
+    "p_below_667": np.nan,
+    "p_below_800": np.nan,
+    "n_clusters": None,
+    "n_boot": None,
+    "n_undefined": None,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,10 +31,24 @@ from sense7_qual.agreement.coefficients._scale import check_scale
 from sense7_qual.agreement.coefficients._weights import Metric, Weights
 
 __all__ = [
-    "Estimate", "Patterns", "brennan_prediger", "cohen_kappa", "conger_kappa", "estimate", "fleiss_kappa",
-    "gwet_ac", "icc", "kendall_w", "krippendorff_alpha", "light_kappa", "patterns", "per_category",
-    "percent_agreement", "scott_pi", "specific_agreement",
-]  # fmt: skip
+    "Estimate",
+    "Patterns",
+    "brennan_prediger",
+    "cohen_kappa",
+    "conger_kappa",
+    "estimate",
+    "fleiss_kappa",
+    "gwet_ac",
+    "icc",
+    "kendall_w",
+    "krippendorff_alpha",
+    "light_kappa",
+    "patterns",
+    "per_category",
+    "percent_agreement",
+    "scott_pi",
+    "specific_agreement",
+]
 
 Values = npt.ArrayLike | Patterns
 Categories = Sequence[Any]

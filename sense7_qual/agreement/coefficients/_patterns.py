@@ -20,9 +20,17 @@ from sense7_qual.agreement._values import Coded, bad_values, blocks, coded
 from sense7_qual.errors import ArgumentError
 
 __all__ = [
-    "Coded", "Patterns", "as_patterns", "bad_values", "coded", "from_values", "joint_numbers",
-    "known_coders", "tally", "tally_units",
-]  # fmt: skip
+    "Coded",
+    "Patterns",
+    "as_patterns",
+    "bad_values",
+    "coded",
+    "from_values",
+    "joint_numbers",
+    "known_coders",
+    "tally",
+    "tally_units",
+]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

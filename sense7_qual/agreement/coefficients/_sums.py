@@ -108,9 +108,12 @@ def alpha_totals(patterns: Patterns, *, level: Metric) -> Totals:
         return _alpha(sums[..., 0], expected, factor(given.sum(axis=-1)))
 
     return _alpha_totals(
-        np.column_stack([disagreement, counts]), patterns, value, len(values) + 1,
+        np.column_stack([disagreement, counts]),
+        patterns,
+        value,
+        len(values) + 1,
         smallest=lambda: -1.0 if named else _lowest(distance),
-    )  # fmt: skip
+    )
 
 
 def _alpha_totals(

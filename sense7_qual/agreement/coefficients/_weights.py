@@ -142,9 +142,14 @@ def _bipolar(values: Floats) -> Floats:
 
 
 _DISTANCES: Final[dict[str, Callable[[Floats], Floats]]] = {
-    "linear": _powers(1), "quadratic": _powers(2), "ordinal": _between, "radical": _powers(0.5),
-    "ratio": lambda values: difference(values, "ratio", values), "circular": _circular, "bipolar": _bipolar,
-}  # fmt: skip
+    "linear": _powers(1),
+    "quadratic": _powers(2),
+    "ordinal": _between,
+    "radical": _powers(0.5),
+    "ratio": lambda values: difference(values, "ratio", values),
+    "circular": _circular,
+    "bipolar": _bipolar,
+}
 
 
 def _given_difference(values: npt.NDArray[Any], level: npt.ArrayLike | Callable[[Any, Any], float]) -> Floats:

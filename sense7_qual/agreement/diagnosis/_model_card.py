@@ -168,11 +168,19 @@ def model_card(
     rows = []
     for code in study.codes:
         texts = study.texts(code, _examples(answers, code))
-        rows += [{"code": code, "model": name} | row for row in (
-            *_accuracy(texts), *_prevalence(texts), *_agreement(study, texts),
-            *_annotator(study, texts, epsilon), *_missing(texts, answers), *_steady(texts, answers, how),
-            *_calibrated(texts, model), *group_rows(texts, units, by),
-        )]  # fmt: skip
+        rows += [
+            {"code": code, "model": name} | row
+            for row in (
+                *_accuracy(texts),
+                *_prevalence(texts),
+                *_agreement(study, texts),
+                *_annotator(study, texts, epsilon),
+                *_missing(texts, answers),
+                *_steady(texts, answers, how),
+                *_calibrated(texts, model),
+                *group_rows(texts, units, by),
+            )
+        ]
     return _with_holm(rows, how)
 
 
@@ -292,8 +300,11 @@ def _everywhere(texts: Texts) -> Iterator[Row]:
         return
     moved = np.zeros((3, int(texts.cluster.max()) + 1))
     values = np.zeros(3)
-    chosen = ((texts.model, said, np.ones(len(said))), (texts.human, by_hand, texts.weight),
-              (texts.model, texts.both, texts.weight))  # fmt: skip
+    chosen = (
+        (texts.model, said, np.ones(len(said))),
+        (texts.human, by_hand, texts.weight),
+        (texts.model, texts.both, texts.weight),
+    )
     for place, (codes, there, weight) in enumerate(chosen):
         cluster = texts.cluster[there]
         values[place], own = ratio(weight[there] * codes[there], weight[there], cluster)
@@ -316,21 +327,32 @@ def _agreement(study: _Study, texts: Texts) -> Iterator[Row]:
     units = study.clusters.rename("cluster").rename_axis("unit_id").reset_index()
     unequal = np.ptp(study.weight) > 1e-9
     row = by_code(
-        own, units=units, cluster="cluster", inclusion=chance if unequal else None, n_boot=study.how.n_boot,
-        confidence_level=texts.level, seed=study.how.seed,
-    ).iloc[0]  # fmt: skip
+        own,
+        units=units,
+        cluster="cluster",
+        inclusion=chance if unequal else None,
+        n_boot=study.how.n_boot,
+        confidence_level=texts.level,
+        seed=study.how.seed,
+    ).iloc[0]
     sizes = {name: int(row[name]) for name in ("n_units", "n_clusters")}
     pairs = own.groupby("unit_id")["applied"].agg(["size", "sum"]).query("size > 1")
     few = not pd.isna(row["alpha"]) and _few(
         pairs["sum"], pairs["size"], cluster_numbers(pairs.index, study.clusters)
     )
-    ends = {"reason": Reason.FEW_CLUSTERS} if few else {
-        "low": row["alpha_low"], "high": row["alpha_high"], "reason": row["reason"]}  # fmt: skip
+    ends = (
+        {"reason": Reason.FEW_CLUSTERS}
+        if few
+        else {"low": row["alpha_low"], "high": row["alpha_high"], "reason": row["reason"]}
+    )
     yield sizes | {"measure": "alpha_people", "value": row["alpha"]} | ends
     lacking = Reason.NO_PAIRABLE_UNITS if not sizes["n_units"] else Reason.CODE_NEVER_APPLIED
     agreed = row["positive_agreement"]
-    yield sizes | {"measure": "positive_agreement", "value": agreed,
-                   "reason": lacking if pd.isna(agreed) else None}  # fmt: skip
+    yield sizes | {
+        "measure": "positive_agreement",
+        "value": agreed,
+        "reason": lacking if pd.isna(agreed) else None,
+    }
     made = study.made[study.made["code"] == texts.code].assign(coder=study.name)
     shared = with_model(pd.concat([own, made]), [study.name], study.name, study.clusters)
     shared["weight"] = study.weight.reindex(shared.index).to_numpy()
@@ -365,8 +387,10 @@ def _beside(shared: pd.DataFrame, level: float) -> Row:
     )
     apart = 2 * applied * (n - applied) / (n - 1)
     own = np.stack([weight * apart, weight * applied, weight * (n - applied), weight**2 * n], axis=1)
-    parts, number = np.concatenate([own, cross_parts(shared)], axis=1), np.unique(
-        shared["cluster"], return_inverse=True)[1]  # fmt: skip
+    parts, number = (
+        np.concatenate([own, cross_parts(shared)], axis=1),
+        np.unique(shared["cluster"], return_inverse=True)[1],
+    )
 
     def kappa(sums: Floats) -> Floats:
         return cross_kappa(sums[..., 4:])

@@ -91,7 +91,7 @@ def group_rows(texts: Texts, units: pd.DataFrame, by: Sequence[str]) -> Iterator
         ("sensitivity", model, both & human, texts.weight),
         ("specificity", ~model, both & ~human, texts.weight),
         ("missing", np.isnan(texts.model), everywhere, equal),
-    )  # fmt: skip
+    )
     for column in by:
         require_column(units, column, frame_name="units")
         values = indexed_by_unit(units.set_index("unit_id")[column], name=column).reindex(texts.unit_id)

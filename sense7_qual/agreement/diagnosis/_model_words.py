@@ -11,8 +11,13 @@ from sense7_qual._arguments import check_arguments, check_least, require_column
 from sense7_qual.agreement._results import MODEL_CARD, MODEL_WORDS
 from sense7_qual.errors import ArgumentError
 
-_TESTS: Final = {"swap": "label", "definition": "definition", "examples": "rules", "order": "order",
-                 "instruction": "instruction"}  # fmt: skip
+_TESTS: Final = {
+    "swap": "label",
+    "definition": "definition",
+    "examples": "rules",
+    "order": "order",
+    "instruction": "instruction",
+}
 _UNFIT: Final = frozenset({"form", "label", "definition", "sensitivity", "precision"})
 _USABLE: Final = ("unsure", "blank_text")
 
@@ -143,10 +148,22 @@ def model_words(
         if n >= fewest_participants and agreed >= people_agree:
             width = widths.get(str(code), {}).get("model + human", float("inf"))
             word = _word(marks, lacks, is_narrower=width <= narrower)
-        rows.append({"code": code, "model": model, "word": word, "n_clusters": n,
-                     "marks": ", ".join(marks) or None, "lacks": ", ".join(lacks) or None,
-                     "fewest_participants": fewest_participants, "people_agree": people_agree,
-                     "narrower": narrower, "behind": behind, "steady": steady} | limits)  # fmt: skip
+        rows.append(
+            {
+                "code": code,
+                "model": model,
+                "word": word,
+                "n_clusters": n,
+                "marks": ", ".join(marks) or None,
+                "lacks": ", ".join(lacks) or None,
+                "fewest_participants": fewest_participants,
+                "people_agree": people_agree,
+                "narrower": narrower,
+                "behind": behind,
+                "steady": steady,
+            }
+            | limits
+        )
     return MODEL_WORDS.frame(rows)
 
 

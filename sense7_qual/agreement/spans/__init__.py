@@ -66,9 +66,15 @@ from sense7_qual.errors import TableError
 from sense7_qual.frames import CODINGS, COVERAGE, UNITS, clusters_by_unit
 
 __all__ = [
-    "alpha_u_2004", "boundary_similarity", "gamma", "gamma_dissimilarity", "overlap_f1",
-    "segmentation_agreement", "span_agreement", "unitizing_alphas",
-]  # fmt: skip
+    "alpha_u_2004",
+    "boundary_similarity",
+    "gamma",
+    "gamma_dissimilarity",
+    "overlap_f1",
+    "segmentation_agreement",
+    "span_agreement",
+    "unitizing_alphas",
+]
 
 Integers = npt.NDArray[np.int64]
 _NAN: Final = float("nan")

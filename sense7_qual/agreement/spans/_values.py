@@ -191,9 +191,12 @@ def _joined(table: pd.DataFrame) -> pd.DataFrame:
     new = (before.isna() | (table["start"] >= before)).to_numpy(dtype=np.bool_)
     joined = table.groupby(np.cumsum(new), sort=False)
     return joined.agg(
-        coder=("coder", "first"), code=("code", "first"), text=("text", "first"),
-        start=("start", "min"), end=("end", "max"),
-    )  # fmt: skip
+        coder=("coder", "first"),
+        code=("code", "first"),
+        text=("text", "first"),
+        start=("start", "min"),
+        end=("end", "max"),
+    )
 
 
 def _cut(

@@ -24,9 +24,14 @@ from sense7_qual.links.models._r_script import r_script
 from sense7_qual.links.models._with_model import with_model
 
 __all__ = [
-    "by_hand", "cumulative_mixed", "marginal", "missing_ratings", "proportional_odds", "r_script",
+    "by_hand",
+    "cumulative_mixed",
+    "marginal",
+    "missing_ratings",
+    "proportional_odds",
+    "r_script",
     "with_model",
-]  # fmt: skip
+]
 
 
 def __dir__() -> list[str]:

@@ -224,10 +224,12 @@ def _added(rows: Observed, at: Parameters) -> tuple[Floats, Floats]:
     n_splits, q = score.shape[1], x.shape[1]
     parts = np.split(np.arange(rows.n), np.cumsum(rows.sizes)[:-1])
     scores = np.array([(score[part].T @ x[part]).ravel() for part in parts])
-    information = np.array([
-        np.einsum("njl,np,nq->jplq", weight[part], x[part], x[part]).reshape(n_splits * q, -1)
-        for part in parts
-    ])  # fmt: skip
+    information = np.array(
+        [
+            np.einsum("njl,np,nq->jplq", weight[part], x[part], x[part]).reshape(n_splits * q, -1)
+            for part in parts
+        ]
+    )
     own = np.eye(q)
     common = np.hstack([np.kron(np.eye(n_splits), own[:, :1]), np.tile(own[:, 1:], (n_splits, 1))])
     total = information.sum(axis=0)

@@ -243,12 +243,18 @@ class _Names:
         labels = ", ".join(f"{short} = {_quoted(name)}" for short, name in named.items())
         df = ", ".join(str(_df(rows, short, is_code=named[short] in self.codes)) for short in named)
         return _SCRIPT.format(
-            version=version("sense7_qual"), basis=" ".join(basis.split()), name=_quoted(path.name),
-            data=_quoted(path.with_suffix(".csv").name), estimates=_quoted(f"{path.stem}_estimates.csv"),
-            groups=f"c({', '.join(map(_quoted, groups))})", predictors=f"c({labels})",
-            df=f"c({df})", formula=f"rating ~ {' + '.join(terms)}", link=link,
+            version=version("sense7_qual"),
+            basis=" ".join(basis.split()),
+            name=_quoted(path.name),
+            data=_quoted(path.with_suffix(".csv").name),
+            estimates=_quoted(f"{path.stem}_estimates.csv"),
+            groups=f"c({', '.join(map(_quoted, groups))})",
+            predictors=f"c({labels})",
+            df=f"c({df})",
+            formula=f"rating ~ {' + '.join(terms)}",
+            link=link,
             nodes=10 if len(groups) + len(self.slopes) == 1 else 1,
-        )  # fmt: skip
+        )
 
 
 def _quoted(words: str) -> str:
@@ -292,8 +298,12 @@ def _rows(
     for name, short in {rating: "rating", **others}.items():
         _refuse_fewer(rows[short], 2, f"{name!r} to vary", "leave it out, or choose another")
     for name, short in {cluster: "participant", **names.groups}.items():
-        _refuse_fewer(rows[short], 3, f"three or more groups in {name!r}",
-                      "R's clmm needs three; of two, take a variable that is 0 and 1")  # fmt: skip
+        _refuse_fewer(
+            rows[short],
+            3,
+            f"three or more groups in {name!r}",
+            "R's clmm needs three; of two, take a variable that is 0 and 1",
+        )
     rows = _within_and_between(rows, names)
     rows = rows.sort_values([*rows.columns[1:], "rating"], ignore_index=True)
     merged = few_levels(rows["rating"].to_numpy())

@@ -42,8 +42,11 @@ Row = dict[str, Any]
 _SOURCES: Final = ("human", "model", "model + human")
 _DIFFERS: Final = 0.05
 _NO_EFFECT: Final = (
-    Reason.NO_RATED_UNITS, Reason.CODE_NEVER_APPLIED, Reason.CODE_ALWAYS_APPLIED, Reason.CONSTANT_RATING,
-)  # fmt: skip
+    Reason.NO_RATED_UNITS,
+    Reason.CODE_NEVER_APPLIED,
+    Reason.CODE_ALWAYS_APPLIED,
+    Reason.CONSTANT_RATING,
+)
 
 
 @rests_on("decisions", "model", called=("people", "model"))
@@ -224,11 +227,16 @@ def link_of(texts: Texts, codes: Floats, weight: Floats) -> Link:
     sums = _resample.cluster_sums(weight[there, None] * terms, np.searchsorted(counts.clusters, cluster))
     difference = float(_difference(sums.sum(axis=0)))
     row = {
-        "n_with": int(applied.sum()), "n_without": int((~applied).sum()), "n_clusters": len(counts.clusters),
-        "n_clusters_with": n_clusters_with, "n_clusters_without": n_clusters_without,
-        "n_clusters_both": counts.n_both, "mean_difference": difference, "reason": reason,
+        "n_with": int(applied.sum()),
+        "n_without": int((~applied).sum()),
+        "n_clusters": len(counts.clusters),
+        "n_clusters_with": n_clusters_with,
+        "n_clusters_without": n_clusters_without,
+        "n_clusters_both": counts.n_both,
+        "mean_difference": difference,
+        "reason": reason,
         "rank_biserial": np.nan if reason == Reason.CONSTANT_RATING else effect,
-    }  # fmt: skip
+    }
     effects: dict[str, RankEffect | MeanEffect] = {}
     if reason is None:
         effects["rank"] = RankEffect(effect, without, counts.clusters, fewest)
@@ -290,12 +298,16 @@ def _odds(linked: _Links) -> dict[str, dict[str, LogOdds]]:
     one thing on all texts and another on a few of each participant; averaged over the population it is not.
     """
     texts = linked.texts
-    of_model, of_human = (partial(_log_odds, texts, *one) for one in (
-        (linked.model, texts.model), (linked.human, texts.human)))  # fmt: skip
+    of_model, of_human = (
+        partial(_log_odds, texts, *one) for one in ((linked.model, texts.model), (linked.human, texts.human))
+    )
     if texts.unequal:
         none = LogOdds(reason=Reason.UNEQUAL_INCLUSION)
-        return {"human": {"odds_ratio": none}, "model": {"odds_ratio": of_model("odds_ratio")},
-                "model + human": {"odds_ratio": none}}  # fmt: skip
+        return {
+            "human": {"odds_ratio": none},
+            "model": {"odds_ratio": of_model("odds_ratio")},
+            "model + human": {"odds_ratio": none},
+        }
     names = ["odds_ratio"] if texts.whole else ["odds_ratio", "gee_odds_ratio"]
     human, model = ({name: one(name) for name in names} for one in (of_human, of_model))
     same = _log_odds(texts, linked.same, _on_same(texts), names[-1])
@@ -376,8 +388,10 @@ def _row(linked: _Links, source: str, ties: pd.Series | None, confidence_level: 
         effects = {name: _alone(effect) for name, effect in link.effects.items()}
         if source == "model + human":
             found = {name: linked.debiased(name) for name in effects}
-            effects = {name: _pooled(one.estimate, float(np.sqrt(one.variance)), link.fewest)
-                       for name, one in found.items()}  # fmt: skip
+            effects = {
+                name: _pooled(one.estimate, float(np.sqrt(one.variance)), link.fewest)
+                for name, one in found.items()
+            }
             row |= _gain(linked, found["rank"])
             cautions += [] if found["rank"].weight else [Caution.MODEL_NOT_USED]
         row |= _intervals(effects, confidence_level)
@@ -394,10 +408,14 @@ def _intervals(effects: Mapping[str, Pooled], confidence_level: float) -> Row:
     low, high = np.tanh(rank.interval(confidence_level))
     mean_low, mean_high = mean.interval(confidence_level)
     return {
-        "rank_biserial": float(np.tanh(rank.estimate)), "rank_biserial_low": low, "rank_biserial_high": high,
-        "mean_difference": mean.estimate, "mean_difference_low": mean_low, "mean_difference_high": mean_high,
+        "rank_biserial": float(np.tanh(rank.estimate)),
+        "rank_biserial_low": low,
+        "rank_biserial_high": high,
+        "mean_difference": mean.estimate,
+        "mean_difference_low": mean_low,
+        "mean_difference_high": mean_high,
         "p": rank.p,
-    }  # fmt: skip
+    }
 
 
 def _gain(linked: _Links, found: Debiased) -> Row:

@@ -48,11 +48,30 @@ from sense7_qual.report.tables._ratings import disruption, rating, variance
 from sense7_qual.report.tables._themes import suggestion, theme
 
 __all__ = [
-    "co_occurrence", "codebook", "condition", "difference", "disagreement", "disruption", "further",
-    "human_model", "joint", "link", "memo", "missing", "model_card", "multiverse", "overruled",
-    "preregistration", "quote", "rating",
-    "reliability", "revision", "suggestion", "theme", "variance",
-]  # fmt: skip
+    "co_occurrence",
+    "codebook",
+    "condition",
+    "difference",
+    "disagreement",
+    "disruption",
+    "further",
+    "human_model",
+    "joint",
+    "link",
+    "memo",
+    "missing",
+    "model_card",
+    "multiverse",
+    "overruled",
+    "preregistration",
+    "quote",
+    "rating",
+    "reliability",
+    "revision",
+    "suggestion",
+    "theme",
+    "variance",
+]
 
 
 def __dir__() -> list[str]:

@@ -180,11 +180,14 @@ def _listed(
             codes[str(row["code"])],
             codes[str(row["other"])],
             *(_present.count(row[name]) for name in ("n", "n_code", "n_other", "n_both")),
-            *(() if digits is None else (_present.coefficient(row["phi"], digits),
-                                         _present.number(row["lift"], digits))),
+            *(
+                ()
+                if digits is None
+                else (_present.coefficient(row["phi"], digits), _present.number(row["lift"], digits))
+            ),
         )
         for row in in_order
-    )  # fmt: skip
+    )
     headers = ("Code", "Other code", "n", "With code", "With other", "With both")
     if digits is None:
         return headers, cells, "n = texts."
@@ -326,11 +329,11 @@ def _labelled(
             "the units that the decisions are about."
         )
     return decided.assign(
-        condition=_EVERY if condition is None
+        condition=_EVERY
+        if condition is None
         else labels_by_unit(by_unit[condition], ids, name="condition").to_numpy(),
-        cluster=None if cluster is None
-        else labels_by_unit(by_unit[cluster], ids, name="cluster").to_numpy(),
-    )  # fmt: skip
+        cluster=None if cluster is None else labels_by_unit(by_unit[cluster], ids, name="cluster").to_numpy(),
+    )
 
 
 def _conditions(column: pd.Series, used: pd.Series) -> list[str]:

@@ -133,10 +133,18 @@ def _rule_sources(codebook: Codebook) -> list[str]:
 
 
 _KINDS: Final = {
-    "add": "added", "rename": "renamed", "move": "moved", "annotate": "annotated", "redefine": "redefined",
-    "reword": "reworded, with the same meaning", "narrow": "narrowed", "widen": "widened",
-    "merge": "merged into", "split": "split into", "retire": "retired",
-}  # fmt: skip
+    "add": "added",
+    "rename": "renamed",
+    "move": "moved",
+    "annotate": "annotated",
+    "redefine": "redefined",
+    "reword": "reworded, with the same meaning",
+    "narrow": "narrowed",
+    "widen": "widened",
+    "merge": "merged into",
+    "split": "split into",
+    "retire": "retired",
+}
 _FINGERPRINT: Final = 8  # letters that tell versions apart
 
 
@@ -237,9 +245,11 @@ def _n_codes(codebook: Codebook) -> str:
 _OPEN: Final = "To be answered: "
 _CHANGES: Final = {"fixed": "The codebook does not change.", "open": "Codes may change as coding goes on."}
 _SHOWN: Final = {
-    "hidden": "hidden", "never": "not shown", "shown": "shown from the start",
+    "hidden": "hidden",
+    "never": "not shown",
+    "shown": "shown from the start",
     "finished": "shown once a text is finished",
-}  # fmt: skip
+}
 
 
 def preregistration(store: Study, plan: AnalysisPlan | None = None) -> Table:
@@ -309,9 +319,10 @@ def _questions(plan: AnalysisPlan, store: Study) -> str:
 
 def _sampling(plan: AnalysisPlan, store: Study) -> str:
     parts = [
-        counted(n, what) for n, what in ((plan.n_units, "text"), (plan.n_participants, "participant"))
+        counted(n, what)
+        for n, what in ((plan.n_units, "text"), (plan.n_participants, "participant"))
         if n is not None
-    ]  # fmt: skip
+    ]
     return f"To be coded: {' of '.join(parts)}." if parts else ""
 
 
@@ -368,9 +379,10 @@ def _process(plan: AnalysisPlan, store: Study) -> str:
     sentences += [f"Their prompts: {', '.join(plan.prompts)}."] if plan.prompts else []
     if plan.blind is not None:
         sentences.append(
-            "Coders see each other's codings of a round once all have finished it." if plan.blind
+            "Coders see each other's codings of a round once all have finished it."
+            if plan.blind
             else "Coders may see each other's codings."
-        )  # fmt: skip
+        )
     if plan.rating_shown:
         sentences.append(f"Ratings are {_SHOWN[plan.rating_shown]}.")
     if plan.suggestions:
@@ -384,9 +396,10 @@ def _process(plan: AnalysisPlan, store: Study) -> str:
         sentences.append("Coders discuss." if plan.discussion else "Coders do not discuss.")
     if plan.settled_by:
         sentences.append(
-            "Disagreements are left open." if plan.settled_by == "nothing"
+            "Disagreements are left open."
+            if plan.settled_by == "nothing"
             else f"Disagreements are settled by {plan.settled_by}."
-        )  # fmt: skip
+        )
     return " ".join(sentences)
 
 

@@ -81,8 +81,13 @@ def missing(
     return Table(
         title=f"Missing {rating or 'ratings'} and what they could change",
         headers=(
-            "Code", "Missing with (%)", "Missing without (%)", "p",
-            "Rank-biserial r", interval, "Bounds of r",
+            "Code",
+            "Missing with (%)",
+            "Missing without (%)",
+            "p",
+            "Rank-biserial r",
+            interval,
+            "Bounds of r",
             *(f"δ of {what}, {way}" for way in ways for what in ("r = 0", interval)),
         ),
         rows=tuple(_missing_row(row, other.loc[row["code"]], digits) for row in rows),
@@ -94,7 +99,7 @@ def missing(
             made_with(codebook, rows),
         ),
         alignments=left_then_right(1, 10),
-    )  # fmt: skip
+    )
 
 
 def _missing_row(row: Mapping[str, Any], other: pd.Series, digits: int) -> tuple[str, ...]:

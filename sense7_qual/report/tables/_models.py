@@ -24,22 +24,36 @@ from sense7_qual.report._table import (
 )
 
 _MEASURES: Final = {
-    "sensitivity": "Sensitivity", "specificity": "Specificity", "precision": "Precision",
-    "prevalence_people": "Prevalence, people", "prevalence_model": "Prevalence, model",
-    "prevalence_difference": "Prevalence, model − people", "prevalence_all": "Prevalence in all texts",
-    "worth": "Variance explained", "alpha_people": "α among people",
-    "positive_agreement": "Agreement of people on presence", "kappa_model": "κ of model and people",
-    "agreement_difference": "κ − α", "winning_rate": "Winning rate ω", "missing": "Missing",
-    "failed_quotes": "Quotes not in the text", "retest": "α when asked again",
+    "sensitivity": "Sensitivity",
+    "specificity": "Specificity",
+    "precision": "Precision",
+    "prevalence_people": "Prevalence, people",
+    "prevalence_model": "Prevalence, model",
+    "prevalence_difference": "Prevalence, model − people",
+    "prevalence_all": "Prevalence in all texts",
+    "worth": "Variance explained",
+    "alpha_people": "α among people",
+    "positive_agreement": "Agreement of people on presence",
+    "kappa_model": "κ of model and people",
+    "agreement_difference": "κ − α",
+    "winning_rate": "Winning rate ω",
+    "missing": "Missing",
+    "failed_quotes": "Quotes not in the text",
+    "retest": "α when asked again",
     "changed": "Texts that changed",
-    "calibration": "Share with the code", "calibration_error": "Error of calibration",
-    "sensitivity_difference": "Sensitivity, difference", "specificity_difference": "Specificity, difference",
+    "calibration": "Share with the code",
+    "calibration_error": "Error of calibration",
+    "sensitivity_difference": "Sensitivity, difference",
+    "specificity_difference": "Specificity, difference",
     "missing_difference": "Missing, difference",
-}  # fmt: skip
+}
 _WORDS: Final = {
-    "not_measured": "not measured", "not_fit": "not fit", "may_suggest": "may suggest",
-    "next_to_people": "counts next to people", "one_more_coder": "one more coder",
-}  # fmt: skip
+    "not_measured": "not measured",
+    "not_fit": "not fit",
+    "may_suggest": "may suggest",
+    "next_to_people": "counts next to people",
+    "one_more_coder": "one more coder",
+}
 
 _LIMITS: Final = (
     "people_agree",
@@ -153,10 +167,14 @@ def _named(row: Mapping[str, Any]) -> str:
 
 def _row(row: Mapping[str, Any], digits: int) -> tuple[str, ...]:
     return (
-        row["label"], row["named"], _present.count(row["n_units"]), _present.count(row["n_clusters"]),
-        _present.coefficient(row["value"], digits), _present.interval(row["low"], row["high"], digits),
+        row["label"],
+        row["named"],
+        _present.count(row["n_units"]),
+        _present.count(row["n_clusters"]),
+        _present.coefficient(row["value"], digits),
+        _present.interval(row["low"], row["high"], digits),
         _present.p_value(row["p_holm"]),
-    )  # fmt: skip
+    )
 
 
 def _reasons(rows: Sequence[Mapping[str, Any]]) -> list[str]:

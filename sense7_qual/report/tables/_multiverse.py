@@ -121,8 +121,9 @@ def _under_choices(tried: pd.DataFrame, whole_p: float, digits: int) -> Iterator
     none = tried["effect"].eq("odds_ratio").astype("float64")
     yield _present.count(len(tried))
     for there, apart in (
-        (tried["estimate"] > none, tried["low"] > none), (tried["estimate"] < none, tried["high"] < none)
-    ):  # fmt: skip
+        (tried["estimate"] > none, tried["low"] > none),
+        (tried["estimate"] < none, tried["high"] < none),
+    ):
         yield f"{_present.count(there.sum())} ({_present.count((there & apart).sum())})"
     ranks = tried.loc[tried["effect"] == "rank_biserial", "estimate"]
     ends = (_present.coefficient(one, digits) for one in (ranks.min(), ranks.max()))

@@ -116,9 +116,17 @@ def quote(
         told = list(approval_notes(rows, left_out, rule, codebook))
     else:
         drawn = _choose_quotes.select(
-            codings, units, codebook=codebook, per_code=per_code, per_participant=per_participant,
-            rating=rating, decisions=decisions, quotes=quotes, names=names, seed=seed,
-        )  # fmt: skip
+            codings,
+            units,
+            codebook=codebook,
+            per_code=per_code,
+            per_participant=per_participant,
+            rating=rating,
+            decisions=decisions,
+            quotes=quotes,
+            names=names,
+            seed=seed,
+        )
         rows = [_drawn(row, max_length) for row in drawn.to_dict("records")]
         told = list(draw_notes(drawn, rule, codebook))
     rated = rating is not None
@@ -174,9 +182,10 @@ def draw_notes(drawn: pd.DataFrame, rule: Rule, codebook: Codebook) -> Iterator[
     """Yield the rule of the draw, the codes with too few quotes, and the disconfirming cases."""
     rated = f"each next one with the rating ({rule.rating}) farthest from those chosen"
     bound = (
-        "" if rule.per_participant is None
+        ""
+        if rule.per_participant is None
         else f", and at most {rule.per_participant} per participant in the whole table, codes taking turns"
-    )  # fmt: skip
+    )
     yield (
         f"Selection: up to {rule.per_code} quotes per code and at most one per participant and code{bound}, "
         f"drawn at random (seed {rule.seed}){f'; the first at random, {rated}' if rule.rating else ''}. A "
@@ -197,8 +206,9 @@ def _shortages(shown: pd.DataFrame, rule: Rule, codebook: Codebook) -> Iterator[
     counts = shown["code"].value_counts()
     few = [
         f"{code.label} ({counts.get(code.id, 0)})"
-        for code in codebook.codable if counts.get(code.id, 0) < rule.per_code
-    ]  # fmt: skip
+        for code in codebook.codable
+        if counts.get(code.id, 0) < rule.per_code
+    ]
     if few:
         more = "" if rule.per_participant is None else ", or are open to be quoted,"
         yield f"Fewer than {rule.per_code} participants have the code{more}: {', '.join(few)}."
@@ -209,9 +219,7 @@ def _shortages(shown: pd.DataFrame, rule: Rule, codebook: Codebook) -> Iterator[
 def against_notes(rows: Sequence[Mapping[Any, Any]], codebook: Codebook) -> Iterator[str]:
     """Yield the reason for each disconfirming case, and the codes without one."""
     cases = [row for row in rows if row["role"] == "disconfirms"]
-    without = [
-        code.label for code in codebook.codable if code.id not in {str(row["code"]) for row in cases}
-    ]  # fmt: skip
+    without = [code.label for code in codebook.codable if code.id not in {str(row["code"]) for row in cases}]
     if cases:
         why = "; ".join(
             f"{codebook[row['code']].label}: {row['why'] or 'chosen by who approved it'}" for row in cases
@@ -379,9 +387,10 @@ def _refuse_outside(rows: Sequence[Mapping[Any, Any]], texts: Mapping[str, str])
     outside = [
         row["memo_id"]
         for row in spans
-        if row["start"] is None or row["end"] is None
+        if row["start"] is None
+        or row["end"] is None
         or not 0 <= row["start"] < row["end"] <= len(texts[row["target_id"]])
-    ]  # fmt: skip
+    ]
     if outside:
         raise TableError(
             f"memos: expected spans within their texts – found others in memos {first_three(outside)} – pass "

@@ -184,8 +184,13 @@ def _labelled(row: Mapping[Any, Any], codebook: Codebook | None) -> dict[str, An
 _NUMBERS: Final = ("mean_difference", "difference_low", "cohens_d")
 
 _DISRUPTION_HEADS: Final = (
-    "Contrast", "Code of the turn", "n with", "n without", "Mean with", "Mean without",
-)  # fmt: skip
+    "Contrast",
+    "Code of the turn",
+    "n with",
+    "n without",
+    "Mean with",
+    "Mean without",
+)
 
 _DISRUPTION_TERMS: Final = (
     "Negative = lower where a turn was poor. Code of the turn: only first poor turns with the code in their "

@@ -23,10 +23,14 @@ _BEGAN: Final = "there as coding began"
 _MOST: Final = 8  # memos beside a code; all of them stand in `report.tables.memo`
 _BY_MODEL: Final = ("recorded", "not found again")
 _PLAIN: Final = {
-    "add": "added", "annotate": "other examples, colour or sources", "redefine": "redefined",
-    "reword": "reworded, with the same meaning", "narrow": "narrowed", "widen": "widened",
+    "add": "added",
+    "annotate": "other examples, colour or sources",
+    "redefine": "redefined",
+    "reword": "reworded, with the same meaning",
+    "narrow": "narrowed",
+    "widen": "widened",
     "retire": "retired",
-}  # fmt: skip
+}
 
 Lines = dict[str, list[str]]
 
@@ -299,9 +303,13 @@ def _labelled(code: str, book: Codebook) -> str:
 
 
 _ANSWERS: Final = {
-    "agreed": "Agreed", "withdrawn": "Withdrawn", "accepted": "Accepted", "edited": "Edited",
-    "rejected": "Rejected", "none": "No answer",
-}  # fmt: skip
+    "agreed": "Agreed",
+    "withdrawn": "Withdrawn",
+    "accepted": "Accepted",
+    "edited": "Edited",
+    "rejected": "Rejected",
+    "none": "No answer",
+}
 
 
 def suggestion(

@@ -22,13 +22,22 @@ _CRATE: Final = "ro-crate-metadata.json"
 _PACKAGE: Final = "sense7_qual"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _TYPES: Final = {
-    ".csv": "text/csv", ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    ".html": "text/html", ".ipynb": "application/x-ipynb+json", ".json": "application/json",
-    ".jsonl": "application/jsonl", ".md": "text/markdown", ".parquet": "application/vnd.apache.parquet",
-    ".pdf": "application/pdf", ".png": "image/png", ".py": "text/x-python", ".tex": "application/x-tex",
-    ".txt": "text/plain", ".yaml": "application/yaml",
+    ".csv": "text/csv",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".html": "text/html",
+    ".ipynb": "application/x-ipynb+json",
+    ".json": "application/json",
+    ".jsonl": "application/jsonl",
+    ".md": "text/markdown",
+    ".parquet": "application/vnd.apache.parquet",
+    ".pdf": "application/pdf",
+    ".png": "image/png",
+    ".py": "text/x-python",
+    ".tex": "application/x-tex",
+    ".txt": "text/plain",
+    ".yaml": "application/yaml",
     ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-}  # fmt: skip
+}
 _WHAT: Final = {
     "data": "the units: one row a text, with its participant, conversation and variables",
     "codebooks": "every version of the codebook (YAML)",
@@ -203,15 +212,21 @@ def crate(folder: Path, told: Told) -> bytes:
     """Return ro-crate-metadata.json (RO-Crate 1.1) of all files in the folder."""
     files = [_file(folder, path) for path in _paths(folder, without=(_CRATE, CHECKSUMS))]
     root = {
-        "@id": "./", "@type": "Dataset", "name": told.title, "datePublished": told.day,
+        "@id": "./",
+        "@type": "Dataset",
+        "name": told.title,
+        "datePublished": told.day,
         "description": summary(told),
-        "license": {"@id": "LICENSE.md"}, "hasPart": [{"@id": file["@id"]} for file in files],
+        "license": {"@id": "LICENSE.md"},
+        "hasPart": [{"@id": file["@id"]} for file in files],
         "mainEntity": {"@id": "rerun.py"},
-    }  # fmt: skip
+    }
     descriptor = {
-        "@id": _CRATE, "@type": "CreativeWork", "about": {"@id": "./"},
+        "@id": _CRATE,
+        "@type": "CreativeWork",
+        "about": {"@id": "./"},
         "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"},
-    }  # fmt: skip
+    }
     graph = [descriptor, root, *files]
     content = {"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": graph}
     return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
@@ -221,9 +236,12 @@ def _file(folder: Path, path: Path) -> dict[str, Any]:
     name = path.relative_to(folder).as_posix()
     kind: Any = ["File", "SoftwareSourceCode"] if path.suffix in (".py", ".ipynb") else "File"
     entry = {
-        "@id": name, "@type": kind, "name": name, "contentSize": str(path.stat().st_size),
+        "@id": name,
+        "@type": kind,
+        "name": name,
+        "contentSize": str(path.stat().st_size),
         "description": _WHAT.get(name.partition("/")[0], name).capitalize(),
-    }  # fmt: skip
+    }
     known = _TYPES.get(path.suffix)
     return entry if known is None else {**entry, "encodingFormat": known}
 
@@ -246,9 +264,17 @@ def _sha256(path: Path) -> str:
 
 
 LICENCES: Final = (
-    "CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-ND-4.0",
-    "CC-BY-NC-ND-4.0", "ODbL-1.0", "ODC-By-1.0", "PDDL-1.0",
-)  # fmt: skip
+    "CC0-1.0",
+    "CC-BY-4.0",
+    "CC-BY-SA-4.0",
+    "CC-BY-NC-4.0",
+    "CC-BY-NC-SA-4.0",
+    "CC-BY-ND-4.0",
+    "CC-BY-NC-ND-4.0",
+    "ODbL-1.0",
+    "ODC-By-1.0",
+    "PDDL-1.0",
+)
 """The identifiers (SPDX) of licences for data: Creative Commons 4.0, CC0 and Open Data Commons."""
 _ORCID: Final = re.compile(r"(?:https://orcid\.org/)?(\d{4}-\d{4}-\d{4}-\d{3}[\dX])")
 _ADDRESS: Final = re.compile(r"https?://[^\s/]+\.[^\s]+")
@@ -333,9 +359,13 @@ def _check_digit(orcid: str) -> str:
 def cff(cited: Citation, *, title: str, day: str) -> bytes:
     """Return CITATION.cff; strings are in the quotes of JSON, which YAML reads."""
     lines = [
-        "cff-version: 1.2.0", "message: If you use these data, please cite them as below.", "type: dataset",
-        f"title: {_quoted(title)}", f"date-released: {day}", "authors:",
-    ]  # fmt: skip
+        "cff-version: 1.2.0",
+        "message: If you use these data, please cite them as below.",
+        "type: dataset",
+        f"title: {_quoted(title)}",
+        f"date-released: {day}",
+        "authors:",
+    ]
     for one in cited.authors:
         lines += [f"  - family-names: {_quoted(one.family)}", f"    given-names: {_quoted(one.given)}"]
         lines += [f'    orcid: "https://orcid.org/{one.orcid}"'] if one.orcid else []
@@ -353,7 +383,9 @@ def _quoted(text: str) -> str:
 def zenodo(cited: Citation, *, title: str, description: str, day: str) -> bytes:
     """Return .zenodo.json."""
     told: dict[str, Any] = {
-        "title": title, "upload_type": "dataset", "publication_date": day,
+        "title": title,
+        "upload_type": "dataset",
+        "publication_date": day,
         "description": f"<p>{html.escape(description)}</p>",
         "creators": [
             {"name": f"{one.family}, {one.given}"}
@@ -361,7 +393,7 @@ def zenodo(cited: Citation, *, title: str, description: str, day: str) -> bytes:
             | ({"orcid": one.orcid} if one.orcid else {})
             for one in cited.authors
         ],
-    }  # fmt: skip
+    }
     told |= {"license": cited.licence} if cited.licence else {}
     told |= {"keywords": list(cited.keywords)} if cited.keywords else {}
     if cited.software:

@@ -40,9 +40,15 @@ def compute(target: Path, *, bundle: Path = HERE, progress: Callable[[int, int],
     plan = AnalysisPlan.from_text(analysis["plan"])
     with tempfile.TemporaryDirectory() as folder:
         written = report.paper(
-            store, plan, folder, formats=analysis["formats"], conditions=analysis["conditions"],
-            with_texts=analysis["texts"] != "withheld", with_prose=False, progress=progress,
-        )  # fmt: skip
+            store,
+            plan,
+            folder,
+            formats=analysis["formats"],
+            conditions=analysis["conditions"],
+            with_texts=analysis["texts"] != "withheld",
+            with_prose=False,
+            progress=progress,
+        )
         for name in _FOLDERS:
             (target / name).mkdir(parents=True, exist_ok=True)
         files = (Path(folder, name) for name in written.files["file"])
@@ -105,8 +111,10 @@ def compare(again: Path, *, bundle: Path = HERE) -> list[str]:
     """Return, in a sentence each, where what was recomputed into `again` differs from the bundle."""
     names = {
         path.relative_to(root).as_posix()
-        for root in (again, bundle) for folder in _FOLDERS for path in (root / folder).glob("*")
-    }  # fmt: skip
+        for root in (again, bundle)
+        for folder in _FOLDERS
+        for path in (root / folder).glob("*")
+    }
     return [told for name in sorted(names) for told in _difference(name, bundle / name, again / name)]
 
 

@@ -64,9 +64,10 @@ def published_units(
     if texts == "all":
         return units, (), None
     bare = (
-        pd.api.types.is_any_real_numeric_dtype, pd.api.types.is_bool_dtype,
+        pd.api.types.is_any_real_numeric_dtype,
+        pd.api.types.is_bool_dtype,
         pd.api.types.is_datetime64_any_dtype,
-    )  # fmt: skip
+    )
     told = {*_CONTRACT, *variables} | ({"context"} if texts == "redacted" else set())
     kept = [name for name in units if name in told or any(each(units[name].dtype) for each in bare)]
     left_out = tuple(str(name) for name in units if name not in kept)
@@ -76,8 +77,9 @@ def published_units(
     found = redact.find(units, names=names)
     if paraphrased:
         known = _paraphrased(units, paraphrased)
-        found = pd.concat([found, pd.DataFrame(known, columns=list(found.columns)).astype(found.dtypes)],
-                          ignore_index=True)  # fmt: skip
+        found = pd.concat(
+            [found, pd.DataFrame(known, columns=list(found.columns)).astype(found.dtypes)], ignore_index=True
+        )
     return _blackened(units[kept], found), left_out, found
 
 
@@ -86,8 +88,9 @@ def _paraphrased(units: pd.DataFrame, places: Sequence[Place]) -> list[_Row]:
     texts: dict[str, str] = dict(zip(units["unit_id"], units["text"], strict=True))
     whole = [
         (unit_id, 0 if start is None else start, len(texts[unit_id]) if end is None else end)
-        for unit_id, start, end in places if unit_id in texts
-    ]  # fmt: skip
+        for unit_id, start, end in places
+        if unit_id in texts
+    ]
     kind = "paraphrased"
     rows: dict[_Row, None] = {
         (unit_id, "text", None, kind, start, end): None for unit_id, start, end in whole

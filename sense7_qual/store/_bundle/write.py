@@ -150,9 +150,15 @@ def _write_study(study: Path, folder: Path, wish: Wish) -> describe.Told:
     coders = tuple(sorted({str(line["coder"]) for line in lines}))
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     sealed = whole_files.seal(
-        {**asdict(said), "format": _bundle.FORMAT, "texts": wish.texts, "coders": coders, "files": hashes,
-         "withdrawn_units": sorted(study_notes.withdrawn_units(study))}
-    )  # fmt: skip
+        {
+            **asdict(said),
+            "format": _bundle.FORMAT,
+            "texts": wish.texts,
+            "coders": coders,
+            "files": hashes,
+            "withdrawn_units": sorted(study_notes.withdrawn_units(study)),
+        }
+    )
     for name, content in {**files, **more, _bundle.STUDY: sealed}.items():
         make_folder((folder / name).parent)
         write_new(folder / name, content, sync=False)
@@ -181,9 +187,13 @@ def _published(
     withhold.refuse_personal(units, _kept_words(shown, wish), wish.names, wish.accept)
     given = {"title": (wish.title or "",), "keywords": wish.cited.keywords}
     words = withhold.written(lines, books.values(), units, wish.plan, given)
-    repeats = withhold.never if wish.texts == "all" else withhold.repeating(
-        {text for _, _, text in words}, units, left_out, names=wish.names, paraphrased=wish.paraphrased
-    )  # fmt: skip
+    repeats = (
+        withhold.never
+        if wish.texts == "all"
+        else withhold.repeating(
+            {text for _, _, text in words}, units, left_out, names=wish.names, paraphrased=wish.paraphrased
+        )
+    )
     if wish.texts == "withheld":
         words = withhold.written(lines, books.values(), shown, wish.plan, given)
         repeats = withhold.or_rarely(repeats, words, units, left_out, accept=wish.accept)
@@ -212,9 +222,11 @@ def _codebook_files(books: dict[str, Codebook]) -> dict[str, bytes]:
 
 def _analysis(wish: Wish) -> bytes:
     chosen = {
-        "plan": wish.plan.to_text(), "conditions": wish.conditions, "formats": wish.formats,
+        "plan": wish.plan.to_text(),
+        "conditions": wish.conditions,
+        "formats": wish.formats,
         "texts": wish.texts,
-    }  # fmt: skip
+    }
     return (json.dumps(chosen, indent=2, ensure_ascii=False) + "\n").encode()
 
 
@@ -282,9 +294,15 @@ def _process(
     words: Sequence[str], folder: Path, environment: dict[str, str]
 ) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(  # noqa: S603 – this Python, and the script beside this file
-        words, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        encoding="utf-8", errors="replace", umask=0o077,
-    ) as process:  # fmt: skip
+        words,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        umask=0o077,
+    ) as process:
         try:
             yield process
         except BaseException:

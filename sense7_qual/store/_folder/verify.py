@@ -89,9 +89,10 @@ def _spelt_apart(findings: Sequence[Finding]) -> list[Finding]:
     told = "as another coder's name but for upper and lower case: both are one file on many disks"
     return [
         replace(each, problem=told)
-        if each in own and not each.problem and counts[str(each.coder).casefold()] > 1 else each
+        if each in own and not each.problem and counts[str(each.coder).casefold()] > 1
+        else each
         for each in findings
-    ]  # fmt: skip
+    ]
 
 
 def _in(folder: Path, suffix: str) -> list[Path]:

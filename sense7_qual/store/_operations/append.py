@@ -89,9 +89,12 @@ def append_by(
     def work(at: Locked) -> tuple[int, Last]:
         _refuse_overtaken(known, at.withdrawn_units)  # nobody can be forgotten while this is locked
         n_new = record(
-            at, batch, known=known, unread=unread,
+            at,
+            batch,
+            known=known,
+            unread=unread,
             refuse_lost=lambda: refuse_lost(log, at.connection, at.place, coder, seen),
-        )  # fmt: skip
+        )
         return n_new, acts_tables.last(at.connection)
 
     return write(coder, work, study=known.study.id, at_first=at_first)
@@ -333,9 +336,11 @@ def lost(log: Reads, connection: Connection | None, coder: str, head: Head | Non
     with suppress(StoreError):  # a damaged note, or one that only the lead may read, hides no loss
         copies = log.notes(Copy)
     having = [copy for copy in copies if copy.at >= head.at or copy.heads.get(coder) == head.hash]
-    where = f"the {having[-1].kind} of {having[-1].at} at {having[-1].place!r}" if having else (
-        "another copy of the study: a backup, the history of the sync client, the coder's own computer"
-    )  # fmt: skip
+    where = (
+        f"the {having[-1].kind} of {having[-1].at} at {having[-1].place!r}"
+        if having
+        else ("another copy of the study: a backup, the history of the sync client, the coder's own computer")
+    )
     return (
         f"the {head.n_acts} acts of {coder!r} that were there on {head.at} – found {n_acts}, without the "
         "last of these: an older copy replaced theirs, or it was deleted – take them in from "

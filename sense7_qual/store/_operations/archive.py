@@ -218,8 +218,9 @@ def write(path: Path, target: Path) -> None:
     files = {name: _described(content) for name, content in plain.items()}
     with acts.open("rb") as file:
         files["acts.jsonl"] = {
-            "sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": acts.stat().st_size,
-        }  # fmt: skip
+            "sha256": hashlib.file_digest(file, "sha256").hexdigest(),
+            "bytes": acts.stat().st_size,
+        }
     manifest = {
         "format": _FORMAT,
         "schema": acts_tables.SCHEMA,
@@ -338,11 +339,12 @@ def refuse_hostile(infos: list[zipfile.ZipInfo], source: Path) -> None:
     if len(set(names)) != len(names):
         raise refused(source, "members that are in it twice")
     packed = [
-        info for info in infos
+        info
+        for info in infos
         if info.compress_type != zipfile.ZIP_STORED
         or info.file_size != info.compress_size
         or info.flag_bits & 1
-    ]  # fmt: skip
+    ]
     ends = [info.header_offset + info.file_size for info in infos]
     if packed or sum(info.file_size for info in infos) > max(ends, default=0):
         raise refused(source, "members that are compressed, encrypted or overlap")

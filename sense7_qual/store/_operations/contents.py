@@ -381,22 +381,34 @@ def _check_option(named: Mapping[str, object]) -> None:
 CONTENTS: Final[Mapping[str, Content]] = {
     "memo": Content(lambda act: act.memo_text, _check_memo, stand_in=_without_memo),
     "answer": Content(lambda act: act.text),
-    "propose": Content(lambda act: act.text and Proposal.from_text(act.text), _check_proposal,
-                       stand_in=lambda line, _: _covered_proposal(line["text"])),
+    "propose": Content(
+        lambda act: act.text and Proposal.from_text(act.text),
+        _check_proposal,
+        stand_in=lambda line, _: _covered_proposal(line["text"]),
+    ),
     "rule": Content(lambda act: act.text),
     "quote": Content(lambda act: act.text, _check_paraphrase),
-    "show_suggestions": Content(_suggested, _check_suggested, keeps=True,
-                                stand_in=lambda line, cover: _covered(line["text"], "model", cover.model)),
+    "show_suggestions": Content(
+        _suggested,
+        _check_suggested,
+        keeps=True,
+        stand_in=lambda line, cover: _covered(line["text"], "model", cover.model),
+    ),
     "describe": Content(settings_of, keeps=True, stand_in=_covered_settings),
     "open_round": Content(lambda act: opened([act]), _check_opened, keeps=True),
     "assign": Content(Assignment.from_act, _check_assigned, keeps=True),
-    "revise": Content(_revision, keeps=True,
-                      stand_in=lambda line, cover: _covered_revision(line["text"], cover)),
+    "revise": Content(
+        _revision, keeps=True, stand_in=lambda line, cover: _covered_revision(line["text"], cover)
+    ),
     "set_options": Content(read_options, keeps=True),
     "record_themes": Content(lambda act: check_recorded([act]), _check_themes, keeps=True),
-    "edit_theme": Content(lambda act: check_recorded([act]), _check_themes, keeps=True,
-                          stand_in=_without_words),
-    "preregister": Content(lambda act: AnalysisPlan.from_text(act.text), keeps=True,
-                           stand_in=lambda line, cover: published_plan(line["text"], cover)),
-}  # fmt: skip
+    "edit_theme": Content(
+        lambda act: check_recorded([act]), _check_themes, keeps=True, stand_in=_without_words
+    ),
+    "preregister": Content(
+        lambda act: AnalysisPlan.from_text(act.text),
+        keeps=True,
+        stand_in=lambda line, cover: published_plan(line["text"], cover),
+    ),
+}
 """By the kind of act; the text of any other is the words of its span, or none. An erased one is empty."""

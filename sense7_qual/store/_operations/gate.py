@@ -261,11 +261,14 @@ def _refuse_undiscussable(discussion: Round, discussed: Round | None) -> None:
     """Raise `ActError` where a round cannot be discussed so: nobody may see what is blind."""
     if discussed is None or discussed.unblinded_at is None or discussed.discusses or discussed.is_training:
         found = (
-            "none of this name" if discussed is None
-            else "one that is a discussion itself" if discussed.discusses
-            else "one of training" if discussed.is_training
+            "none of this name"
+            if discussed is None
+            else "one that is a discussion itself"
+            if discussed.discusses
+            else "one of training"
+            if discussed.is_training
             else "one that is blind"
-        )  # fmt: skip
+        )
         raise ActError(
             f"open_round: expected a round to discuss that coders finished and its lead unblinded – found "
             f"{found} ({word(discussion.discusses)}) – unblind it first, or name the first round; nothing "
@@ -284,8 +287,11 @@ def _refuse_undiscussable(discussion: Round, discussed: Round | None) -> None:
 def _check_moved(act: Act, earlier: Act | None, batch: Sequence[Act]) -> None:
     """Refuse to date a coding back to one that it does not replace: the others may have been seen since."""
     same = ("kind", "coder", "unit_id", "code", "round")
-    removal = {(one.kind, one.unit_id, one.code, one.start, one.end, one.round)
-               for one in batch if one.step == act.step}  # fmt: skip
+    removal = {
+        (one.kind, one.unit_id, one.code, one.start, one.end, one.round)
+        for one in batch
+        if one.step == act.step
+    }
     if (
         earlier is None
         or any(getattr(earlier, name) != getattr(act, name) for name in same)

@@ -155,8 +155,10 @@ def refuse_others(
         found = ", ".join(f"{n} of {coder!r}" for coder, n in sorted(new.items()))
         expected = (
             "to be told whose acts come in, since parts of this study were handed out and this copy does not "
-            "come from one of them" if coders is None else f"new acts of {first_three(meant)} alone in it"
-        )  # fmt: skip
+            "come from one of them"
+            if coders is None
+            else f"new acts of {first_three(meant)} alone in it"
+        )
         raise StoreError(
             f"merge: expected {expected} – found {found} – nothing was merged. Ask who made them; to take "
             f"them in, name their coders: coders={sorted({*meant, *new})!r}."

@@ -229,9 +229,10 @@ class _Withdrawals:
         unit_ids = {unit_id for each in notes if each.case_id == case_id for unit_id in each.unit_ids}
         if self._units is None:
             quotes = [
-                (act.unit_id, case_id, act.text) for act in incoming.acts
+                (act.unit_id, case_id, act.text)
+                for act in incoming.acts
                 if act.traits.text == "quote" and act.text and act.unit_id in unit_ids
-            ]  # fmt: skip
+            ]
             return Words.of(
                 pd.DataFrame(quotes, columns=["unit_id", "case_id", "text"]).assign(document_id=None),
                 notes,

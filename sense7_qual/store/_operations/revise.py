@@ -60,8 +60,11 @@ class Wish:
         for stray in strays:
             dropped = {code.id for code in stray.codable} - {code.id for code in new.codable}
             merged = {code: target for code, target in self.merged.items() if code in dropped}
-            split = {code: parts for code, parts in self.split.items()
-                     if code in dropped and not {code.id for code in stray.codable} & set(parts)}  # fmt: skip
+            split = {
+                code: parts
+                for code, parts in self.split.items()
+                if code in dropped and not {code.id for code in stray.codable} & set(parts)
+            }
             steps.append(self._step(stray, new, merged, split, {}))
         return new, steps
 
@@ -75,10 +78,13 @@ class Wish:
     ) -> Act:
         stamped: dict[str, Any] = stamp(self.coder, new, None, None)
         revision = Revision(
-            coder=self.coder, at=stamped["at"], why=self.why.strip(), base=old.fingerprint,
+            coder=self.coder,
+            at=stamped["at"],
+            why=self.why.strip(),
+            base=old.fingerprint,
             codebook=new.fingerprint,
             changes=changes(old, new, merged=merged, split=split, meaning=meaning),
-        )  # fmt: skip
+        )
         return Act(kind="revise", text=revision.to_text(), **stamped)
 
 

@@ -227,10 +227,15 @@ def _of_chain(
     orphans = set(texts) - {text_hash for _, text_hash in rows}
     emptied = [(act, name) for act, name in rows if name is not None and texts[name] is None]
     # An extract goes without the notes of withdrawals that are no business of its coder.
-    lost = [] if known.is_extract(coder) else [
-        act.act_id for act, name in emptied
-        if name not in may_be_empty and act.unit_id not in case_of_unit and act.unit_id not in withheld
-    ]  # fmt: skip
+    lost = (
+        []
+        if known.is_extract(coder)
+        else [
+            act.act_id
+            for act, name in emptied
+            if name not in may_be_empty and act.unit_id not in case_of_unit and act.unit_id not in withheld
+        ]
+    )
     not_erased = [
         case_of_unit[str(act.unit_id)] for act, _ in rows if act.unit_id in case_of_unit and act.text
     ]

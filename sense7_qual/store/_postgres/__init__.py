@@ -251,9 +251,11 @@ class Team:
     ) -> list[Act]:
         place = schema.place_of(self.server, coder)
         acts = schema.acts(
-            self.server, coder, study=known.study.id,
+            self.server,
+            coder,
+            study=known.study.id,
             whole=lambda connection: whole(connection, place, coder),
-        )  # fmt: skip
+        )
         return with_true_quotes(acts, place, known)
 
     def read(self, coder: str, work: Callable[[Connection | None, Path], _T]) -> _T | None:

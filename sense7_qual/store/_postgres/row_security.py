@@ -168,16 +168,20 @@ def _to_layout_2(study: str, roles: Mapping[str, str]) -> list[str]:
     for_all = _for_all(study)
     return [
         *(f"ALTER TABLE {table} ADD COLUMN {name} text" for table in tables for name in NEW_COLUMNS),
-        *(f'GRANT SELECT ({", ".join(NEW_COLUMNS)}) ON "{study}-{coder}".acts TO "{role}"'
-          for coder, role in roles.items()),
+        *(
+            f'GRANT SELECT ({", ".join(NEW_COLUMNS)}) ON "{study}-{coder}".acts TO "{role}"'
+            for coder, role in roles.items()
+        ),
         f'ALTER POLICY seen ON "{study}".shown USING ({for_all})',
         f'ALTER POLICY added ON "{study}".shown WITH CHECK ({for_all})',
-        *(f'ALTER POLICY added ON "{study}-{coder}".acts WITH CHECK ({_own(study, coder)})'
-          for coder in roles),
+        *(
+            f'ALTER POLICY added ON "{study}-{coder}".acts WITH CHECK ({_own(study, coder)})'
+            for coder in roles
+        ),
         *(f'DROP TRIGGER share ON "{study}-{coder}".acts' for coder in roles),
         *(_share_each(study, coder) for coder in roles),
         _anew(_show(study)),
-    ]  # fmt: skip
+    ]
 
 
 def role_statements(study: str, coder: str, role: str) -> list[str]:

@@ -52,8 +52,13 @@ _PASSING: Final = ("08", "40", "57P", "53300", "23505", "42P06", "XX000")
 who make one coder, and two who give rights on one table ("tuple concurrently updated", an internal error)."""
 
 _REFUSED: Final = (
-    "authentication", "password", "does not exist", "no pg_hba.conf", "is not permitted", "permission denied"
-)  # fmt: skip
+    "authentication",
+    "password",
+    "does not exist",
+    "no pg_hba.conf",
+    "is not permitted",
+    "permission denied",
+)
 """Words of libpq, which has no code for a login that was refused. Trying again may lock the account."""
 
 _STUDY_NAME: Final = re.compile(r"(?!pg_)[a-z][a-z0-9_]{0,19}")  # PostgreSQL keeps pg_… for itself

@@ -284,14 +284,30 @@ class _Shape:
             return self._checked(values)
         draft = _Draft()
         (
-            draft.kind, draft.coder, draft.codebook, draft.code, draft.facets, draft.confidence, draft.round,
+            draft.kind,
+            draft.coder,
+            draft.codebook,
+            draft.code,
+            draft.facets,
+            draft.confidence,
+            draft.round,
             draft.found_by,
-        ) = alike  # fmt: skip
+        ) = alike
         (
-            draft.act_id, draft.at, draft.unit_id, draft.start, draft.end, draft.applied, draft.target,
-            draft.target_kind, draft.memo_id, draft.step, draft.moved_from, draft.answers,
+            draft.act_id,
+            draft.at,
+            draft.unit_id,
+            draft.start,
+            draft.end,
+            draft.applied,
+            draft.target,
+            draft.target_kind,
+            draft.memo_id,
+            draft.step,
+            draft.moved_from,
+            draft.answers,
             draft.text,
-        ) = self._unlike(values)  # fmt: skip
+        ) = self._unlike(values)
         draft.__class__ = Act  # type: ignore[assignment]
         return cast(Act, draft)
 

@@ -153,9 +153,10 @@ class Words:
         noted = {key for what, key, _ in self.noted_before if what == "codebook"}
         in_text = self.repeated.passages.in_text
         return [
-            name for name, content in contents.items()
+            name
+            for name, content in contents.items()
             if name in noted or any(in_text(text) for text in _scalars(content))
-        ]  # fmt: skip
+        ]
 
 
 def _scalars(content: bytes) -> Iterator[str]:

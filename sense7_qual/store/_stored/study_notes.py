@@ -153,8 +153,10 @@ def note_of(content: bytes, name: str, kind: type[_Note]) -> _Note:
     try:
         values = unseal(content)
         # An earlier version did not say to whom a copy was handed out.
-        plain = {each.name: values.get(each.name, "") if each.default == "" else values[each.name]
-                 for each in fields(kind)}  # fmt: skip
+        plain = {
+            each.name: values.get(each.name, "") if each.default == "" else values[each.name]
+            for each in fields(kind)
+        }
         for listed in ("unit_ids", "memos", "withdrawn"):
             if listed in plain:
                 plain[listed] = tuple(plain[listed])

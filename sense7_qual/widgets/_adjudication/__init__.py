@@ -25,12 +25,19 @@ from sense7_qual.widgets._offsets import as_text
 __all__ = ["AdjudicationWidget"]
 
 _DOING: Final = {
-    "act": "saving", "save_change": "saving", "hello": "reading the disagreements",
-    "queue": "reading the disagreements", "similar": "comparing the texts",
-    "discuss": "opening the discussion", "share": "opening the discussion",
-    "discussions": "reading the discussions", "thread": "reading the discussions", "say": "saving",
-    "change": "counting what becomes stale", "keep": "keeping what you began",
-}  # fmt: skip
+    "act": "saving",
+    "save_change": "saving",
+    "hello": "reading the disagreements",
+    "queue": "reading the disagreements",
+    "similar": "comparing the texts",
+    "discuss": "opening the discussion",
+    "share": "opening the discussion",
+    "discussions": "reading the discussions",
+    "thread": "reading the discussions",
+    "say": "saving",
+    "change": "counting what becomes stale",
+    "keep": "keeping what you began",
+}
 _SETTLED: Final = {True: "applied", False: "absent", None: "differing"}
 _LONGEST: Final = 400
 
@@ -122,8 +129,11 @@ class AdjudicationWidget(LeadWidget):
 
     def _called(self) -> Names:
         read = self._read
-        coders = {name for frame in (read.coverage, read.codings, read.memos, read.talked.coverage)
-                  for name in frame["coder"]}  # fmt: skip
+        coders = {
+            name
+            for frame in (read.coverage, read.codings, read.memos, read.talked.coverage)
+            for name in frame["coder"]
+        }
         return Names(coders, viewer=self._coder, of_study=self._work_id, letters=self._letters)
 
     @cached_property
@@ -146,13 +156,24 @@ class AdjudicationWidget(LeadWidget):
     # what is asked ----------------------------------------------------------------------------------
 
     def _asked(self) -> Sequence[Asked]:
-        return ({
-            "hello": self._welcome, "queue": self._queue, "dispute": self._dispute, "similar": self._similar,
-            "names": self._call, "act": self._do, "keep": self._keep, "change": self._foretell,
-            "save_change": self._save_change, "discuss": self._open_discussion,
-            "discussions": self._list_discussions, "thread": self._thread, "share": self._share,
-            "say": self._say,
-        },)  # fmt: skip
+        return (
+            {
+                "hello": self._welcome,
+                "queue": self._queue,
+                "dispute": self._dispute,
+                "similar": self._similar,
+                "names": self._call,
+                "act": self._do,
+                "keep": self._keep,
+                "change": self._foretell,
+                "save_change": self._save_change,
+                "discuss": self._open_discussion,
+                "discussions": self._list_discussions,
+                "thread": self._thread,
+                "share": self._share,
+                "say": self._say,
+            },
+        )
 
     def _welcome(self, _: Mapping[str, Any]) -> dict[str, Any]:
         return {
@@ -168,8 +189,11 @@ class AdjudicationWidget(LeadWidget):
 
     def _keep(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Keep the notes on what is not settled yet, and the change of the codebook that is begun."""
-        begun = {"notes": field(content, "notes", list), "change": content.get("change"),
-                 "discuss": content.get("discuss")}  # fmt: skip
+        begun = {
+            "notes": field(content, "notes", list),
+            "change": content.get("change"),
+            "discuss": content.get("discuss"),
+        }
         self._begun.keep({name: value for name, value in begun.items() if value})
         return {"type": "kept"}
 
@@ -196,8 +220,13 @@ class AdjudicationWidget(LeadWidget):
         rows = [
             {**row, "settled": _settled(settled.get((row["unit_id"], row["code"])))} for row in self._order
         ]
-        return {"by": self._by, "letters": self._letters, "rows": rows, "words": self._words(),
-                **self._progress()}  # fmt: skip
+        return {
+            "by": self._by,
+            "letters": self._letters,
+            "rows": rows,
+            "words": self._words(),
+            **self._progress(),
+        }
 
     def _words(self) -> str:
         return self._read.words(self._read.decided, called=self._names.coder)
@@ -240,8 +269,13 @@ class AdjudicationWidget(LeadWidget):
         act = self._disputes.settled.get(key)
         if act is None:
             return None
-        return {"settled": _settled(act), "reason": act.reason, "note": act.text or "", "at": act.at,
-                "by": self._names.adjudicator(act.coder)}  # fmt: skip
+        return {
+            "settled": _settled(act),
+            "reason": act.reason,
+            "note": act.text or "",
+            "at": act.at,
+            "by": self._names.adjudicator(act.coder),
+        }
 
     def _similar(self, content: Mapping[str, Any]) -> dict[str, Any]:
         unit_id, code = self._disputes.check(content.get("unit_id"), content.get("code"))
@@ -249,10 +283,15 @@ class AdjudicationWidget(LeadWidget):
         near, note = self._similar_texts.to(unit_id, ruled)
         texts = self._readings.texts
         rows = [
-            {"unit_id": one, "how": how, "text": texts[one][:_LONGEST], "cut": len(texts[one]) > _LONGEST,
-             **(self._ruling((one, code)) or {})}
+            {
+                "unit_id": one,
+                "how": how,
+                "text": texts[one][:_LONGEST],
+                "cut": len(texts[one]) > _LONGEST,
+                **(self._ruling((one, code)) or {}),
+            }
             for one, how in near
-        ]  # fmt: skip
+        ]
         return {
             "type": "similar",
             "unit_id": unit_id,
@@ -268,10 +307,17 @@ class AdjudicationWidget(LeadWidget):
         ruled, done = self._decide(content, self._disputes)
         keys = [(str(act.unit_id), str(act.code)) for act in ruled]
         counts = any(self._disputes.counts(act) for act in ruled)
-        also = [{"unit_id": unit_id, "code": code, "ruling": self._ruling((unit_id, code))}
-                for unit_id, code in keys[1:]]  # fmt: skip
-        return {**done, "counts": counts, "ruling": self._ruling(keys[0]), "also": also,
-                **self._progress(keys[-1])}  # fmt: skip
+        also = [
+            {"unit_id": unit_id, "code": code, "ruling": self._ruling((unit_id, code))}
+            for unit_id, code in keys[1:]
+        ]
+        return {
+            **done,
+            "counts": counts,
+            "ruling": self._ruling(keys[0]),
+            "also": also,
+            **self._progress(keys[-1]),
+        }
 
     def _decisions(self, asked: Mapping[str, Any], common: Mapping[str, Any]) -> list[Act]:
         """Return a ruling, or the rulings that are made together on all `rows`, as one step."""
@@ -281,18 +327,25 @@ class AdjudicationWidget(LeadWidget):
         first = uuid.UUID(common["act_id"])
         ids = [str(first), *(str(uuid.uuid5(first, str(at))) for at in range(1, len(rows)))]
         return record.in_one_step(
-            [self._decision({**asked, **row}, {**common, "act_id": one})
-             for row, one in zip(rows, ids, strict=True)]
-        )  # fmt: skip
+            [
+                self._decision({**asked, **row}, {**common, "act_id": one})
+                for row, one in zip(rows, ids, strict=True)
+            ]
+        )
 
     def _decision(self, asked: Mapping[str, Any], common: Mapping[str, Any]) -> Act:
         if asked.get("kind") != "rule" or asked.get("reason") is None:
             raise ActError(f"act: a ruling needs a reason – choose one of {', '.join(REASONS)}.")
         unit_id, code = self._disputes.check(asked.get("unit_id"), asked.get("code"))
         return record.rule(
-            coder=self._coder, unit_id=unit_id, code=code, applied=asked.get("applied"),
-            reason=asked.get("reason"), note=as_text(asked.get("note")).strip() or None, **common,
-        )  # fmt: skip
+            coder=self._coder,
+            unit_id=unit_id,
+            code=code,
+            applied=asked.get("applied"),
+            reason=asked.get("reason"),
+            note=as_text(asked.get("note")).strip() or None,
+            **common,
+        )
 
     # discussions ------------------------------------------------------------------------------------
 
@@ -308,9 +361,15 @@ class AdjudicationWidget(LeadWidget):
         opened = rounds.opened(acts)
         return {
             "type": "discussing",
-            "rounds": [{"name": one.name, "n_units": len(one.units),
-                        "coders": [self._names.coder(coder) for coder in one.coders]} for one in opened],
-        }  # fmt: skip
+            "rounds": [
+                {
+                    "name": one.name,
+                    "n_units": len(one.units),
+                    "coders": [self._names.coder(coder) for coder in one.coders],
+                }
+                for one in opened
+            ],
+        }
 
     def _list_discussions(self, _: Mapping[str, Any]) -> dict[str, Any]:
         """Read the discussions again, and return how each goes."""
@@ -353,9 +412,11 @@ class AdjudicationWidget(LeadWidget):
     def _last_revision(self) -> dict[str, Any] | None:
         """Say who revised the codebook last, when and why."""
         last = next(iter(reversed(self._study.revisions)), None)
-        return None if last is None else {
-            "coder": self._names.adjudicator(last.coder), "at": last.at, "why": last.why
-        }  # fmt: skip
+        return (
+            None
+            if last is None
+            else {"coder": self._names.adjudicator(last.coder), "at": last.at, "why": last.why}
+        )
 
     def _save_change(self, content: Mapping[str, Any]) -> dict[str, Any]:
         if desk_of(self._study).current_codebook() != content.get("base"):

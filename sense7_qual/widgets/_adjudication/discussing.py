@@ -65,10 +65,15 @@ class Discussions:
         changed = {} if result is None else result[1].groupby("unit_id").size().to_dict()
         notes = self._notes(one)["target_id"].value_counts().to_dict()
         units = [
-            {"unit_id": unit, "words": around(self._read.texts[unit], 0), "n_again": int(done.get(unit, 0)),
-             "n_changed": int(changed.get(unit, 0)), "n_notes": int(notes.get(unit, 0))}
+            {
+                "unit_id": unit,
+                "words": around(self._read.texts[unit], 0),
+                "n_again": int(done.get(unit, 0)),
+                "n_changed": int(changed.get(unit, 0)),
+                "n_notes": int(notes.get(unit, 0)),
+            }
             for unit in there
-        ]  # fmt: skip
+        ]
         return {
             "name": one.name,
             "of": one.discusses,
@@ -119,11 +124,16 @@ class Discussions:
             "context": turns(self._read.contexts[unit]),
             "coders": [self._coded(one, coder, unit) for coder in one.coders],
             "notes": [
-                {"memo_id": row["memo_id"], "coder": self._called(row["coder"], one), "at": row["at"],
-                 "answers": None if pd.isna(row["answers"]) else row["answers"], **shown_memo(row, text)}
+                {
+                    "memo_id": row["memo_id"],
+                    "coder": self._called(row["coder"], one),
+                    "at": row["at"],
+                    "answers": None if pd.isna(row["answers"]) else row["answers"],
+                    **shown_memo(row, text),
+                }
                 for row in notes.to_dict("records")
             ],
-        }  # fmt: skip
+        }
 
     def _called(self, coder: str, one: Round) -> str:
         return self._names.coder(coder) if coder in one.coders else self._names.adjudicator(coder)
@@ -134,9 +144,13 @@ class Discussions:
         shown = [shown_coding(row, text, book) for row in (before if after is None else after) or []]
         codes = [{row["code"] for row in rows or []} for rows in (before, after)]
         order = [code for code in book.ids if after is not None and code in codes[0] ^ codes[1]]
-        return {"coder": self._names.coder(coder), "again": after is not None, "codings": shown,
-                "added": [code for code in order if code in codes[1]],
-                "dropped": [code for code in order if code in codes[0]]}  # fmt: skip
+        return {
+            "coder": self._names.coder(coder),
+            "again": after is not None,
+            "codings": shown,
+            "added": [code for code in order if code in codes[1]],
+            "dropped": [code for code in order if code in codes[0]],
+        }
 
     @cached_property
     def _coded_in(self) -> dict[str, dict[tuple[str, str], list[dict[str, Any]]]]:
@@ -169,9 +183,13 @@ class Discussions:
                 "discussion: write a note, answer a note of this text, or none – open the text again."
             )
         return record.memo(
-            coder=self._coder, text=words, unit_id=content["unit_id"], round=one.name, answers=answers,
+            coder=self._coder,
+            text=words,
+            unit_id=content["unit_id"],
+            round=one.name,
+            answers=answers,
             **common,
-        )  # fmt: skip
+        )
 
 
 def _revised(difference: pd.DataFrame) -> dict[str, Any]:
@@ -180,11 +198,15 @@ def _revised(difference: pd.DataFrame) -> dict[str, Any]:
     return {
         "n_changed": int(rows["n_changed"].sum()),
         "revised": [
-            {"code": row["code"], "n": int(row["n_changed"]),
-             "before": coefficient(row["first"], 2), "after": coefficient(row["second"], 2)}
+            {
+                "code": row["code"],
+                "n": int(row["n_changed"]),
+                "before": coefficient(row["first"], 2),
+                "after": coefficient(row["second"], 2),
+            }
             for row in rows.to_dict("records")
         ],
-    }  # fmt: skip
+    }
 
 
 def discussions(

@@ -109,19 +109,27 @@ class Disputes:
         """Return all disagreements in an order, each with its group, its words and who decided how."""
         called = self.decisions["coder"].map(names.coder).astype("string")
         rows = adjudication.queue(
-            self.decisions.assign(coder=called), rulings=list(self.settled.values()), by=by,
+            self.decisions.assign(coder=called),
+            rulings=list(self.settled.values()),
+            by=by,
             units=self._read.units if by == "participant" else None,
             cluster="case_id" if by == "participant" else None,
-        )  # fmt: skip
+        )
         groups = rows["group"].fillna("") if "group" in rows else [""] * len(rows)
         return [
-            {"unit_id": unit_id, "code": code, "n_applied": int(n), "n_coders": int(of), "group": str(group),
-             "words": around(self._read.texts[unit_id], self._begins.get((unit_id, code), 0)),
-             **self._sides(unit_id, code, names)}
+            {
+                "unit_id": unit_id,
+                "code": code,
+                "n_applied": int(n),
+                "n_coders": int(of),
+                "group": str(group),
+                "words": around(self._read.texts[unit_id], self._begins.get((unit_id, code), 0)),
+                **self._sides(unit_id, code, names),
+            }
             for unit_id, code, n, of, group in zip(
                 rows["unit_id"], rows["code"], rows["n_applied"], rows["n_coders"], groups, strict=True
             )
-        ]  # fmt: skip
+        ]
 
     @cached_property
     def _decided(self) -> dict[Key, tuple[list[str], list[str]]]:
@@ -158,11 +166,17 @@ class Disputes:
         open_now = Counter(code for key in self._known - self.settled.keys() for code in key[1:])
         ruled = Counter((key[1], _SETTLED[act.applied]) for key, act in self.settled.items())
         rows = [
-            {"code": row["code"], "n_units": int(row["n_units"]), "n_disputed": int(row["n_disputed"]),
-             "n_open": open_now[row["code"]], "missing": _share(open_now[row["code"]], row["n_units"]),
-             **{f"n_{one}": ruled[row["code"], one] for one in _SETTLED.values()}}
-            for row in self._base if row["n_disputed"]
-        ]  # fmt: skip
+            {
+                "code": row["code"],
+                "n_units": int(row["n_units"]),
+                "n_disputed": int(row["n_disputed"]),
+                "n_open": open_now[row["code"]],
+                "missing": _share(open_now[row["code"]], row["n_units"]),
+                **{f"n_{one}": ruled[row["code"], one] for one in _SETTLED.values()},
+            }
+            for row in self._base
+            if row["n_disputed"]
+        ]
         return sorted(rows, key=lambda row: -row["n_open"])
 
     def brings(self, order: Sequence[Key], after: Key | None = None) -> dict[str, Any]:
@@ -174,11 +188,15 @@ class Disputes:
         gains = Counter(code for _, code in waiting)
         rows = {row["code"]: row for row in self.by_code()}
         codes = [
-            {"code": code, "n": n, "before": rows[code]["missing"],
-             "after": _share(rows[code]["n_open"] - n, rows[code]["n_units"]),
-             **self._gained(rows[code], [unit for unit, other in waiting if other == code])}
+            {
+                "code": code,
+                "n": n,
+                "before": rows[code]["missing"],
+                "after": _share(rows[code]["n_open"] - n, rows[code]["n_units"]),
+                **self._gained(rows[code], [unit for unit, other in waiting if other == code]),
+            }
             for code, n in gains.most_common()
-        ]  # fmt: skip
+        ]
         return {"n": len(waiting), "codes": codes}
 
     def _gained(self, row: Mapping[str, Any], units: Sequence[str]) -> dict[str, str]:

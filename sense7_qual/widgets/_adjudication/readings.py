@@ -50,11 +50,16 @@ class Readings:
         coders = {row["coder"] for row in self._decided[unit_id]} | writers
         text, context = self.texts[unit_id], self._contexts[unit_id]
         rows: list[dict[str, Any]] = [
-            {"coder": names.coder(coder), "applied": bool(here[coder]) if coder in here else None,
-             "codings": [shown_coding(row, text, self._codebook) for row in coded if row["coder"] == coder],
-             "memos": [shown_memo(row, text) for row in written if row["coder"] == coder]}
+            {
+                "coder": names.coder(coder),
+                "applied": bool(here[coder]) if coder in here else None,
+                "codings": [
+                    shown_coding(row, text, self._codebook) for row in coded if row["coder"] == coder
+                ],
+                "memos": [shown_memo(row, text) for row in written if row["coder"] == coder],
+            }
             for coder in coders
-        ]  # fmt: skip
+        ]
         rows.sort(key=lambda row: (_ORDER[row["applied"]], row["coder"]))
         return {
             "unit_id": unit_id,
@@ -88,8 +93,13 @@ def shown_coding(row: Mapping[str, Any], text: str, book: Codebook) -> dict[str,
     start, end = _span(row, text)
     facets = {facet.name: row.get(facet.name) for facet in book.facets_of(row["code"])}
     confidence = None if pd.isna(row["confidence"]) else row["confidence"]
-    return {"code": row["code"], "start": start, "end": end, "confidence": confidence,
-            "facets": {name: value for name, value in facets.items() if not pd.isna(value)}}  # fmt: skip
+    return {
+        "code": row["code"],
+        "start": start,
+        "end": end,
+        "confidence": confidence,
+        "facets": {name: value for name, value in facets.items() if not pd.isna(value)},
+    }
 
 
 def shown_memo(row: Mapping[Any, Any], text: str) -> dict[str, Any]:
@@ -177,9 +187,13 @@ def foretold(read: Seen, state: State, settled: Collection[Act], keys: Collectio
     leave the queue until their coders have looked at the texts again.
     """
     step = Revision(
-        coder="draft", at="", why="", base=state.base.fingerprint, codebook=state.codebook.fingerprint,
+        coder="draft",
+        at="",
+        why="",
+        base=state.base.fingerprint,
+        codebook=state.codebook.fingerprint,
         changes=state.changes(),
-    )  # fmt: skip
+    )
     still_standing = rulings(settled, state.codebook, revisions=[*read.revisions, step])
     redefined = {one.code for one in step.changes if one.kind in ("redefine", "narrow", "widen")}
     return {

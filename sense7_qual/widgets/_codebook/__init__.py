@@ -53,10 +53,16 @@ from sense7_qual.widgets._offsets import as_text
 __all__ = ["CodebookWidget"]
 
 _DOING: Final = {
-    "save": "saving", "sort": "saving", "send_back": "saving", "quotes": "reading the quotes",
-    "step": "changing the draft", "keep": "keeping what you began",
-    "compare": "comparing the versions", "sorting": "reading the texts", "propose_theme": "saving",
-}  # fmt: skip
+    "save": "saving",
+    "sort": "saving",
+    "send_back": "saving",
+    "quotes": "reading the quotes",
+    "step": "changing the draft",
+    "keep": "keeping what you began",
+    "compare": "comparing the versions",
+    "sorting": "reading the texts",
+    "propose_theme": "saving",
+}
 
 
 class CodebookWidget(LeadWidget):
@@ -117,9 +123,19 @@ class CodebookWidget(LeadWidget):
     _doing = _DOING
     _work, _alone, _adders_too = "codebook", "revises the codebook", True
     _once = (
-        "step", "undo", "redo", "leave_out", "restore", "discard", "send_back", "save", "sort", "unsort",
-        "propose_theme", "theme_chat",
-    )  # fmt: skip
+        "step",
+        "undo",
+        "redo",
+        "leave_out",
+        "restore",
+        "discard",
+        "send_back",
+        "save",
+        "sort",
+        "unsort",
+        "propose_theme",
+        "theme_chat",
+    )
     n_codes = traitlets.Int(0).tag(sync=True)
     n_steps = traitlets.Int(0).tag(sync=True)
 
@@ -171,26 +187,48 @@ class CodebookWidget(LeadWidget):
         return new_draft(base, self._study.codebooks)
 
     def _asked(self) -> Sequence[Asked]:
-        changes: Asked = {name: partial(self._change, does) for name, does in {
-            "step": self._step, "undo": lambda _: self._draft.undo(), "redo": lambda _: self._draft.redo(),
-            "leave_out": lambda content: self._draft.leave_out(field(content, "place", int)),
-            "discard": self._discard, "restore": self._restore,
-        }.items()}  # fmt: skip
-        return changes, self._lacking.asked, {
-            "hello": self._welcome, "keep": self._keep_typed, "alike": self._alike, "quotes": self._quotes,
-            "proposals": self._proposals, "send_back": self._send_back, "versions": self._versions,
-            "compare": self._compare, "save": self._save_draft, "sorting": self._to_sort,
-            "sort": self._sort, "unsort": self._unsort,
-        }  # fmt: skip
+        changes: Asked = {
+            name: partial(self._change, does)
+            for name, does in {
+                "step": self._step,
+                "undo": lambda _: self._draft.undo(),
+                "redo": lambda _: self._draft.redo(),
+                "leave_out": lambda content: self._draft.leave_out(field(content, "place", int)),
+                "discard": self._discard,
+                "restore": self._restore,
+            }.items()
+        }
+        return (
+            changes,
+            self._lacking.asked,
+            {
+                "hello": self._welcome,
+                "keep": self._keep_typed,
+                "alike": self._alike,
+                "quotes": self._quotes,
+                "proposals": self._proposals,
+                "send_back": self._send_back,
+                "versions": self._versions,
+                "compare": self._compare,
+                "save": self._save_draft,
+                "sorting": self._to_sort,
+                "sort": self._sort,
+                "unsort": self._unsort,
+            },
+        )
 
     def _welcome(self, _: Mapping[str, Any]) -> dict[str, Any]:
         if not self._draft.steps:  # somebody may have revised the codebook since
             self._draft = self._new_draft(self._current())
         self._look_again()
         return {
-            "type": "welcome", "coder": self._coder, "work_id": self._work_id, "typed": self._typed,
-            "n_lost": self._n_lost, **self._of_the_draft(),
-        }  # fmt: skip
+            "type": "welcome",
+            "coder": self._coder,
+            "work_id": self._work_id,
+            "typed": self._typed,
+            "n_lost": self._n_lost,
+            **self._of_the_draft(),
+        }
 
     def _alike(self, content: Mapping[str, Any]) -> dict[str, Any]:
         label, definition = field(content, "label", str), field(content, "definition", str)
@@ -266,8 +304,15 @@ class CodebookWidget(LeadWidget):
             self._figures_told = use
             n_split = sum(len(split.units) for split in Sorting(use.seen, viewer=self._coder).splits)
             words = use.seen.words(use.seen.decided, alpha=use.seen.independent)
-            self._tell({"type": "figures", "figures": figures(use.seen), "words": words, "n_split": n_split,
-                        "n_proposals": len(use.open_proposals())})  # fmt: skip
+            self._tell(
+                {
+                    "type": "figures",
+                    "figures": figures(use.seen),
+                    "words": words,
+                    "n_split": n_split,
+                    "n_proposals": len(use.open_proposals()),
+                }
+            )
 
     _figures_told: InUse | None = None
 
@@ -334,8 +379,12 @@ class CodebookWidget(LeadWidget):
         self._look_again()
         self._changed()
         n_changes = sum(len(one.changes) for one in made)
-        return {"type": "saved_draft", "n_changes": n_changes, "queues": queues(self._in_use()),
-                "unanswered": not answered}  # fmt: skip
+        return {
+            "type": "saved_draft",
+            "n_changes": n_changes,
+            "queues": queues(self._in_use()),
+            "unanswered": not answered,
+        }
 
     def _answer_taken(self, state: State) -> bool:
         """Answer each proposal that was taken; return False where that failed."""
@@ -356,9 +405,11 @@ class CodebookWidget(LeadWidget):
         if content.get("fresh") is True or self._split_texts is None:
             self._use = None
             self._split_texts = SplitTexts(
-                self._in_use(), versions=self._study.codebooks, viewer=self._coder,
+                self._in_use(),
+                versions=self._study.codebooks,
+                viewer=self._coder,
                 themes=ThemesOfTexts(self._study.acts(), self._study.units),
-            )  # fmt: skip
+            )
         find = str(content.get("find") or "")
         theme = None if content.get("theme") is None else field(content, "theme", int)
         page = self._split_texts.page(content.get("code"), find=find, theme=theme, first=first_of(content))

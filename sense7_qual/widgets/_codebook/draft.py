@@ -272,8 +272,10 @@ def _split(state: State, step: Step) -> State:
     place = book.codes.index(code)
     codes = (*book.codes[:place], *parts, *book.codes[place:])
     whole = _without(replace(book, codes=codes), code, ids)
-    split = {old: tuple(p for one in into for p in (ids if one == code.id else (one,)))
-             for old, into in state.split.items()}  # fmt: skip
+    split = {
+        old: tuple(p for one in into for p in (ids if one == code.id else (one,)))
+        for old, into in state.split.items()
+    }
     if any(one.id == code.id for one in state.base.codable):
         split[code.id] = ids
     return replace(state, codebook=whole, split=split)
@@ -327,9 +329,17 @@ def _mean(state: State, step: Step) -> State:
 
 
 _TAKE: Final[Mapping[str, Callable[[State, Step], State]]] = {
-    "mean": _mean, "add": _add, "take": _take, "edit": _edit, "move": _move, "merge": _merge, "split": _split,
-    "retire": _retire, "describe": _describe, "load": _load,
-}  # fmt: skip
+    "mean": _mean,
+    "add": _add,
+    "take": _take,
+    "edit": _edit,
+    "move": _move,
+    "merge": _merge,
+    "split": _split,
+    "retire": _retire,
+    "describe": _describe,
+    "load": _load,
+}
 
 
 def _new(state: State, step: Step, *, parent: object, origin: str, others: Collection[Code] = ()) -> Code:

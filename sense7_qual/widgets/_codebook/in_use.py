@@ -135,8 +135,14 @@ class Quotes:
 
     def _row(self, row: Mapping[Any, Any], code: str, *, is_stale: bool) -> dict[str, Any]:
         start, end = _span(row)[2:]
-        return {"unit_id": row["unit_id"], "coder": row["coder"], "code": code, "start": start, "end": end,
-                "stale": is_stale}  # fmt: skip
+        return {
+            "unit_id": row["unit_id"],
+            "coder": row["coder"],
+            "code": code,
+            "start": start,
+            "end": end,
+            "stale": is_stale,
+        }
 
     def _has(self, row: Mapping[str, Any], wanted: str) -> bool:
         return not wanted or wanted in folded(self._texts[row["unit_id"]]) or wanted in folded(row["unit_id"])
@@ -217,16 +223,23 @@ def answer_to(
 ) -> record.Act:
     """Return the answer to a proposal, in its round; `code` is what it went into."""
     return record.answer(
-        coder=coder, proposal=row["proposal_id"], text=words, codebook=codebook, code=code,
-        round=None if pd.isna(row["round"]) else row["round"], act_id=act_id,
-    )  # fmt: skip
+        coder=coder,
+        proposal=row["proposal_id"],
+        text=words,
+        codebook=codebook,
+        code=code,
+        round=None if pd.isna(row["round"]) else row["round"],
+        act_id=act_id,
+    )
 
 
 _FIELDS: Final = tuple(one.name for one in fields(Code))
 FIELD_WORDS: Final = {
-    "use_when": "use when", "avoid_when": "not when", "counter_examples": "near misses",
+    "use_when": "use when",
+    "avoid_when": "not when",
+    "counter_examples": "near misses",
     "rules_source": "source of rules",
-}  # fmt: skip
+}
 
 
 def shown_draft(draft: Draft) -> dict[str, Any]:
@@ -268,10 +281,14 @@ def shown_codes(state: State) -> list[dict[str, Any]]:
 def shown_changes(state: State) -> list[dict[str, Any]]:
     """List the changes since the base, code by code, with labels."""
     return [
-        {"kind": one.kind, "code": one.code, "label": _label(state, one.code),
-         "into": [{"code": into, "label": _label(state, into)} for into in one.into]}
+        {
+            "kind": one.kind,
+            "code": one.code,
+            "label": _label(state, one.code),
+            "into": [{"code": into, "label": _label(state, into)} for into in one.into],
+        }
         for one in state.changes()
-    ]  # fmt: skip
+    ]
 
 
 def shown_steps(draft: Draft) -> list[str]:
@@ -311,9 +328,11 @@ def _label(state: State, code: str) -> str:
 
 
 MEANT: Final = {
-    "redefine": "another meaning", "narrow": "applies to less", "widen": "applies to more",
+    "redefine": "another meaning",
+    "narrow": "applies to less",
+    "widen": "applies to more",
     "reword": "wording only",
-}  # fmt: skip
+}
 """The kinds of change of a meaning, as they are shown, the dearest first."""
 
 
@@ -327,27 +346,38 @@ def prices(seen: Seen, state: State) -> list[dict[str, Any]]:
         return []
     found = {kind: preview(seen, state, dict.fromkeys(changed, kind)).by_code for kind in MEANT}
     return [
-        {"code": code, "label": _label(state, code),
-         "choices": [_price(kind, rows[rows["code"] == code]) for kind, rows in found.items()]}
+        {
+            "code": code,
+            "label": _label(state, code),
+            "choices": [_price(kind, rows[rows["code"] == code]) for kind, rows in found.items()],
+        }
         for code in changed
-    ]  # fmt: skip
+    ]
 
 
 def _price(kind: str, rows: pd.DataFrame) -> dict[str, Any]:
     hours = rows["hours"]
     return {
-        "kind": kind, "words": MEANT[kind], "n": int(rows["n_units"].sum()),
+        "kind": kind,
+        "words": MEANT[kind],
+        "n": int(rows["n_units"].sum()),
         "hours": _duration(hours.sum()) if len(hours) and hours.notna().all() else None,
-    }  # fmt: skip
+    }
 
 
 def shown_preview(found: Preview, state: State) -> dict[str, Any]:
     """Describe the texts that become stale, in numbers and words."""
     by_code = [
-        {"code": row["code"], "label": _label(state, row["code"]), "coder": row["coder"],
-         "reason": row["reason"], "n": int(row["n_units"]), "hours": _duration(row["hours"])}
+        {
+            "code": row["code"],
+            "label": _label(state, row["code"]),
+            "coder": row["coder"],
+            "reason": row["reason"],
+            "n": int(row["n_units"]),
+            "hours": _duration(row["hours"]),
+        }
         for row in found.by_code.to_dict("records")
-    ]  # fmt: skip
+    ]
     by_coder = [
         {"coder": row["coder"], "n": int(row["n_units"]), "hours": _duration(row["hours"])}
         for row in found.by_coder.to_dict("records")
@@ -380,10 +410,16 @@ def _duration(hours: Any) -> str | None:
 def shown_revisions(revisions: Sequence[Revision], codebooks: Mapping[str, Codebook]) -> list[dict[str, Any]]:
     """Return every version, the newest first: when, by whom and why it came to be, and what changed."""
     made = [
-        {"version": one.codebook, "coder": one.coder, "at": one.at, "why": one.why, "base": one.base,
-         "changes": [{"kind": each.kind, "label": _of(codebooks, one, each.code)} for each in one.changes]}
+        {
+            "version": one.codebook,
+            "coder": one.coder,
+            "at": one.at,
+            "why": one.why,
+            "base": one.base,
+            "changes": [{"kind": each.kind, "label": _of(codebooks, one, each.code)} for each in one.changes],
+        }
         for one in revisions
-    ]  # fmt: skip
+    ]
     come = {one.codebook for one in revisions}
     first = [version for version in codebooks if version not in come]
     begun: list[dict[str, Any]] = [

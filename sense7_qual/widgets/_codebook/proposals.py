@@ -152,9 +152,12 @@ class LackingThemes:
         self._drafting: tuple[int, list[str], str] = (0, [], "")
         self.looking, self.asking = (Later(run, self._failed) for run in (self._look, self._ask_chat))
         self.asked: Asked = {
-            "lacking": self._lacking, "theme": self._theme, "theme_cost": self._cost,
-            "theme_chat": self._chat_about, "propose_theme": self._propose_it,
-        }  # fmt: skip
+            "lacking": self._lacking,
+            "theme": self._theme,
+            "theme_cost": self._cost,
+            "theme_chat": self._chat_about,
+            "propose_theme": self._propose_it,
+        }
 
     def __repr__(self) -> str:
         return f"LackingThemes({self._reading!r})"
@@ -204,12 +207,17 @@ class LackingThemes:
 
     def _rows(self, reading: Reading) -> list[dict[str, Any]]:
         return [
-            {**{name: row[name] for name in _OF_THEME}, "terms": row["terms"],
-             "sent_back": row["proposed"] == "answered"}
+            {
+                **{name: row[name] for name in _OF_THEME},
+                "terms": row["terms"],
+                "sent_back": row["proposed"] == "answered",
+            }
             for row in reading.rows()
-            if row["verdict"] == "uncovered" and not row["dismissed"] and row["code"] is None
+            if row["verdict"] == "uncovered"
+            and not row["dismissed"]
+            and row["code"] is None
             and row["proposed"] != "waiting"
-        ]  # fmt: skip
+        ]
 
     def _look(self) -> None:
         """Read the study anew, and tell all views which themes the codebook lacks."""
@@ -218,9 +226,14 @@ class LackingThemes:
         self._just_proposed -= before
         unsure = sum(not row["verdict"] and not row["dismissed"] for row in reading.rows())
         self._tell(
-            {"type": "lacking", "rows": self._rows(reading), "n_themes": reading.n_themes,
-             "n_unsure": unsure, "chats": self._chat is not None}
-        )  # fmt: skip
+            {
+                "type": "lacking",
+                "rows": self._rows(reading),
+                "n_themes": reading.n_themes,
+                "n_unsure": unsure,
+                "chats": self._chat is not None,
+            }
+        )
 
     def _ticked(self, content: Mapping[str, Any]) -> tuple[int, list[str]]:
         """Return the theme that is meant, and the texts of it that were ticked."""
@@ -250,9 +263,14 @@ class LackingThemes:
         self._save_by_id(
             asked,
             lambda: proposed(
-                theme, words, units, by_chat=by_chat, coder=viewer, codebook=self._current(),
+                theme,
+                words,
+                units,
+                by_chat=by_chat,
+                coder=viewer,
+                codebook=self._current(),
                 act_id=asked,
             ),
-        )  # fmt: skip
+        )
         self._just_proposed.add(theme)
         self.looking.ask()

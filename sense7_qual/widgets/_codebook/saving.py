@@ -30,11 +30,17 @@ def shown_conflict(
         books = [book for book in (theirs, base) if one.code and one.code in book]
         label = next((book[str(one.code)].label for book in books), one.code or "")
         rows.append(
-            {"name": one.name, "code": one.code, "label": label,
-             "field": FIELD_WORDS.get(one.field or "", one.field), "base": shown(one.base),
-             "mine": shown(one.mine), "theirs": shown(one.theirs),
-             "both": None if one.both is None else list(one.both)}
-        )  # fmt: skip
+            {
+                "name": one.name,
+                "code": one.code,
+                "label": label,
+                "field": FIELD_WORDS.get(one.field or "", one.field),
+                "base": shown(one.base),
+                "mine": shown(one.mine),
+                "theirs": shown(one.theirs),
+                "both": None if one.both is None else list(one.both),
+            }
+        )
     return {"by": by, "rows": rows}
 
 
@@ -63,11 +69,13 @@ def revised(study: Any, wished: Codebook, state: State, *, why: str, coder: str)
                 "which the revision table reports – say why, or choose “another meaning”."
             )
     study.revise(
-        wished, why=why, coder=coder,
+        wished,
+        why=why,
+        coder=coder,
         merged={code: into for code, into in state.merged.items() if code in gone},
         split={code: into for code, into in state.split.items() if code in gone},
         meaning={code: said for code, said in state.claims.items() if code in redefined(theirs, wished)},
-    )  # fmt: skip
+    )
 
 
 def queues(use: InUse) -> list[dict[str, Any]]:

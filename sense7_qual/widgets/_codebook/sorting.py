@@ -92,10 +92,14 @@ class Sorting:
             )
         made = [make for unit_id in unit_ids for make in self._of_unit(unit_id, one, parts)]
         return [
-            getattr(record, kind)(**named, coder=self._viewer, codebook=self._codebook,
-                                  act_id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{asked} {n}")))
+            getattr(record, kind)(
+                **named,
+                coder=self._viewer,
+                codebook=self._codebook,
+                act_id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{asked} {n}")),
+            )
             for n, (kind, named) in enumerate(made)
-        ]  # fmt: skip
+        ]
 
     def _of_unit(
         self, unit_id: str, split: Split, parts: Collection[str]
@@ -127,8 +131,11 @@ class Sorting:
             about = {"unit_id": unit_id, "round": values["round"], **span}
             for part in split.parts:
                 if part in parts:
-                    facets = {facet.name: values[facet.name] for facet in self._codebook.facets_of(part)
-                              if values.get(facet.name) in facet.names}  # fmt: skip
+                    facets = {
+                        facet.name: values[facet.name]
+                        for facet in self._codebook.facets_of(part)
+                        if values.get(facet.name) in facet.names
+                    }
                     yield (
                         "apply",
                         {**about, "code": part, "facets": facets, "confidence": values["confidence"]},
@@ -212,19 +219,26 @@ class SplitTexts:
         waiting = [] if one is None else left[one.code]
         units = self._with(find, theme, waiting)
         return {
-            "splits": [{"code": each.code, "label": self._label(each.code), "n": len(left[each.code]),
-                        "n_all": each.n_all} for each in splits],
-            "code": None if one is None else one.code,
-            "parts": [] if one is None else [
-                {"id": part, "label": self._codebook[part].label} for part in one.parts
+            "splits": [
+                {
+                    "code": each.code,
+                    "label": self._label(each.code),
+                    "n": len(left[each.code]),
+                    "n_all": each.n_all,
+                }
+                for each in splits
             ],
+            "code": None if one is None else one.code,
+            "parts": []
+            if one is None
+            else [{"id": part, "label": self._codebook[part].label} for part in one.parts],
             "themes": self._themes.among(waiting, theme),
             "n": len(units),
             "first": first,
             "ids": units,
             "can_undo": bool(self._done),
             "rows": [] if one is None else [self._row(unit, one) for unit in units[first : first + _PAGE]],
-        }  # fmt: skip
+        }
 
     def sort(self, code: str, units: Sequence[str], parts: Sequence[str], *, asked: str, save: Save) -> None:
         """Record to which parts texts belong."""

@@ -31,10 +31,16 @@ from sense7_qual.widgets._coding.texts import Grid, TextList
 __all__ = ["COMMANDS", "CodingWidget"]
 
 _RATING: Final[Mapping[str, bool | Literal["finished"]]] = {
-    "hidden": False, "shown": True, "finished": "finished"
-}  # fmt: skip
-_DOING: Final = {"act": "saving", "add_code": "adding the code", "alike": "comparing the code",
-                 "take_codebook": "taking in the codebook"}  # fmt: skip
+    "hidden": False,
+    "shown": True,
+    "finished": "finished",
+}
+_DOING: Final = {
+    "act": "saving",
+    "add_code": "adding the code",
+    "alike": "comparing the code",
+    "take_codebook": "taking in the codebook",
+}
 
 
 class CodingWidget(BaseWidget):
@@ -152,15 +158,28 @@ class CodingWidget(BaseWidget):
             show_rating = _RATING[getattr(getattr(study.study, "options", None), "rating", "hidden")]
         self._show_rating = show_rating
         self._of_round = partial(
-            CodingWidget, store, coder=coder, rating=rating, show_rating=show_rating, conditions=conditions,
-            embed=embed, suggest=suggest, screening=screening, layout=layout, keys=keys,
-        )  # fmt: skip
+            CodingWidget,
+            store,
+            coder=coder,
+            rating=rating,
+            show_rating=show_rating,
+            conditions=conditions,
+            embed=embed,
+            suggest=suggest,
+            screening=screening,
+            layout=layout,
+            keys=keys,
+        )
         session = self._begin(study, coder=coder, rating=rating, round=study.round or round, review=review)
         self._colleagues = Colleagues(session, study.study)
         self._texts = TextList(
-            session, study.units, rating=rating, shows_ratings=show_rating != "finished",
-            conditions=conditions, differing=self._colleagues.differing,
-        )  # fmt: skip
+            session,
+            study.units,
+            rating=rating,
+            shows_ratings=show_rating != "finished",
+            conditions=conditions,
+            differing=self._colleagues.differing,
+        )
         self._grid = Grid(session, self._texts, layout=layout, hides_ratings=show_rating == "finished")
         check_blind(suggest, study, coder)
         if screening is not None and suggest is None:
@@ -168,16 +187,23 @@ class CodingWidget(BaseWidget):
                 "screening: codes are dimmed where suggestions are shown – pass the suggester, too (suggest)."
             )
         self._suggestions = SuggestionsOfTexts(
-            session, study, suggest, screening, save=lambda acts: self._save(acts),
+            session,
+            study,
+            suggest,
+            screening,
+            save=lambda acts: self._save(acts),
             tell=self._suggestions_are_ready,
-        )  # fmt: skip
+        )
         self._new_codes = NewCodes(session, study.study, embed=embed, look_again=self._look_again)
         self._commands = commands(COMMANDS, keys or {})
         self._use(study)
         self._inbox = Inbox(
-            session, study.study, self._new_codes, newer=lambda: (self._moved_on, self._can_take),
+            session,
+            study.study,
+            self._new_codes,
+            newer=lambda: (self._moved_on, self._can_take),
             can_tell=self._look_again.can_tell,
-        )  # fmt: skip
+        )
         super().__init__(self._recorder.save)
 
     def _begin(self, study: Given, *, review: Any, **named: Any) -> Session:
@@ -186,9 +212,13 @@ class CodingWidget(BaseWidget):
         self._begins_again = by_itself and review is not None
         self._of_rounds: dict[str | None, CodingWidget] = {}
         self._session = session = Session(
-            study.units, study.codebook, acts=study.acts, review=() if by_itself else review, **named,
+            study.units,
+            study.codebook,
+            acts=study.acts,
+            review=() if by_itself else review,
+            **named,
             alike=versions_alike(study.study, study.codebook),
-        )  # fmt: skip
+        )
         self._look_again = LookAgain(session, study.study, by_itself=by_itself)
         self._look_again.show()
         session.position = session.next_unfinished(-1)
@@ -284,14 +314,25 @@ class CodingWidget(BaseWidget):
 
     def _asked(self) -> Sequence[Asked]:
         own: Asked = {
-            "hello": self._welcome, "unit": self._unit, "act": self._do, "alike": self._new_codes.alike,
+            "hello": self._welcome,
+            "unit": self._unit,
+            "act": self._do,
+            "alike": self._new_codes.alike,
             "add_code": lambda content: self._go_on_with(*self._new_codes.add(content)),
-            "take_codebook": self._take_codebook, "open_round": self._open_round,
-        }  # fmt: skip
+            "take_codebook": self._take_codebook,
+            "open_round": self._open_round,
+        }
         features = (
-            self._colleagues, self._training, self._suggestions, self._memos, self._history, self._texts,
-            self._grid, self._inbox, self._finding,
-        )  # fmt: skip
+            self._colleagues,
+            self._training,
+            self._suggestions,
+            self._memos,
+            self._history,
+            self._texts,
+            self._grid,
+            self._inbox,
+            self._finding,
+        )
         return own, *(one.asked for one in features)
 
     def _open_round(self, content: Mapping[str, Any]) -> dict[str, Any]:

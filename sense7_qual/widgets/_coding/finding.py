@@ -53,8 +53,14 @@ class Finding:
         fitting = [one for one in every if not wanted or wanted in folded("".join(self._around(*one)))]
         at = first_of(asked)
         rows = [self._passage(*one) for one in fitting[at : at + PASSAGES_ON_A_PAGE]]
-        return {"type": "passages", "code": code, "n": len(fitting), "n_all": len(every), "first": at,
-                "rows": rows}  # fmt: skip
+        return {
+            "type": "passages",
+            "code": code,
+            "n": len(fitting),
+            "n_all": len(every),
+            "first": at,
+            "rows": rows,
+        }
 
     def _passage(self, act: Act, place: int) -> dict[str, Any]:
         session = self._session

@@ -97,19 +97,37 @@ class Inbox:
             yield _item("again", title, f"{why} {self._time(n_again)}".strip(), of=under, n=n_again)
         if session.n_earlier and not self._can_tell:
             coded = f"You coded {session.n_earlier} of these {_texts(len(session.unit_ids))}"
-            yield _item("earlier", f"{coded} with an earlier version of the codebook",
-                        "Ask the lead which of them to look at again.", of=under, is_news=True)  # fmt: skip
+            yield _item(
+                "earlier",
+                f"{coded} with an earlier version of the codebook",
+                "Ask the lead which of them to look at again.",
+                of=under,
+                is_news=True,
+            )
         waiting = self._new_codes.waiting()
         if waiting is not None:
             named, n = _labels(waiting["codes"], session.codebook), len(waiting["items"])
             title = f"{_texts(n)} finished before {named} existed"
-            yield _item("new", title, self._time(n), of="|".join(waiting["codes"]), n=n,
-                        codes=waiting["codes"], no=waiting["no"])  # fmt: skip
+            yield _item(
+                "new",
+                title,
+                self._time(n),
+                of="|".join(waiting["codes"]),
+                n=n,
+                codes=waiting["codes"],
+                no=waiting["no"],
+            )
         for revision, change in self._reworded():
             rule = self._rule(change.code, revision.base, revision.codebook)
             label = session.codebook[change.code].label
-            yield _item("reworded", f"‘{label}’ was reworded", "Its meaning stays. Nothing to do.",
-                        of=f"{change.code} {revision.codebook}", rule=rule, is_news=True)  # fmt: skip
+            yield _item(
+                "reworded",
+                f"‘{label}’ was reworded",
+                "Its meaning stays. Nothing to do.",
+                of=f"{change.code} {revision.codebook}",
+                rule=rule,
+                is_news=True,
+            )
 
     def _changed_codes(self) -> str:
         """Say what the revisions did to the codes because of which texts are looked at again."""
@@ -199,8 +217,14 @@ class Inbox:
         for memo in others[others["memo_id"].isin(own.index)].to_dict("records"):
             proposal = own.loc[memo["memo_id"]]
             place = session.find_place(proposal["unit_id"])
-            yield _item("answer", f"Your proposal ‘{proposal['label']}’", memo["text"],
-                        of=memo["memo_id"], place=place, is_news=True)  # fmt: skip
+            yield _item(
+                "answer",
+                f"Your proposal ‘{proposal['label']}’",
+                memo["text"],
+                of=memo["memo_id"],
+                place=place,
+                is_news=True,
+            )
         if session.round is not None:
             plan = study.plan
             own = plan[(plan["coder"] == session.coder) & plan["round"].isna()]
@@ -237,9 +261,14 @@ def waiting(study: Any, *, coder: str, round: str | None) -> list[Item]:
     """List the inbox of a coder's widget on a round (None: no round), each item with its ``units``."""
     given = of_study(study, coder=coder, round=round)
     session = Session(
-        given.units, given.codebook, coder=coder, acts=given.acts, rating=None, round=given.round,
+        given.units,
+        given.codebook,
+        coder=coder,
+        acts=given.acts,
+        rating=None,
+        round=given.round,
         alike=versions_alike(study, given.codebook),
-    )  # fmt: skip
+    )
     look_again = LookAgain(session, study, by_itself=True)
     look_again.show()
     new_codes = NewCodes(session, study, embed=None, look_again=look_again)

@@ -126,11 +126,19 @@ class MemoList:
         known: dict[str, Any] = {name: None if pd.isna(value) else value for name, value in memo.items()}
         target, is_code = known["target_id"], known["target_kind"] == "code"
         act = record.memo(
-            coder=known["coder"], text=known["text"], codebook=self._session.codebook, at=known["at"],
-            target_kind=known["target_kind"], code=target if is_code else None,
-            unit_id=None if is_code else target, start=known["start"], end=known["end"],
-            memo_id=known["memo_id"], answers=known["answers"], round=known["round"],
-        )  # fmt: skip
+            coder=known["coder"],
+            text=known["text"],
+            codebook=self._session.codebook,
+            at=known["at"],
+            target_kind=known["target_kind"],
+            code=target if is_code else None,
+            unit_id=None if is_code else target,
+            start=known["start"],
+            end=known["end"],
+            memo_id=known["memo_id"],
+            answers=known["answers"],
+            round=known["round"],
+        )
         return self._row(act)
 
     def _row(self, act: Act) -> dict[str, Any]:

@@ -327,9 +327,15 @@ class SuggestionsOfTexts:
     def _record(self, unit_id: str, rows: Sequence[Suggestion], *, withheld: bool) -> None:
         session = self._session
         act = record.contents.show_suggestions(
-            coder=session.coder, unit_id=unit_id, codebook=session.codebook, model=_name(self._suggest),
-            suggestions=rows, withheld=withheld, when=str(self.when), round=session.round,
-        )  # fmt: skip
+            coder=session.coder,
+            unit_id=unit_id,
+            codebook=session.codebook,
+            model=_name(self._suggest),
+            suggestions=rows,
+            withheld=withheld,
+            when=str(self.when),
+            round=session.round,
+        )
         self._save([act])
         session.take_saved([act])
 
@@ -424,11 +430,13 @@ def _rows(frame: pd.DataFrame) -> tuple[Suggestion, ...]:
 
     return tuple(
         Suggestion(
-            code=str(row.code), probability=number(row.probability, lambda one: round(float(one), 4)),
-            start=number(row.start, int), end=number(row.end, int),
+            code=str(row.code),
+            probability=number(row.probability, lambda one: round(float(one), 4)),
+            start=number(row.start, int),
+            end=number(row.end, int),
         )
         for row in frame.itertuples()
-    )  # fmt: skip
+    )
 
 
 def _name(suggest: Suggest | None) -> str:

@@ -85,10 +85,13 @@ class NewCodes:
 
     def _made(self, content: Mapping[str, Any], before: Codebook) -> Code:
         return code_made(
-            before, self._study.codebooks.values(), label=typed(content, "label"),
-            definition=typed(content, "definition"), origin="inductive",
+            before,
+            self._study.codebooks.values(),
+            label=typed(content, "label"),
+            definition=typed(content, "definition"),
+            origin="inductive",
             examples=(self._session.words(content),) if content.get("example") is True else (),
-        )  # fmt: skip
+        )
 
     def waiting(self) -> dict[str, Any] | None:
         """List the texts finished before a code existed that wait for a decision on it, or None.
@@ -180,18 +183,27 @@ class LookAgain:
         record = fold(session.acts_of_round)
         try:
             return stale(
-                record.codings, record.coverage, session.codebook, revisions=self._study.revisions,
+                record.codings,
+                record.coverage,
+                session.codebook,
+                revisions=self._study.revisions,
                 round=session.round,
-            )  # fmt: skip
+            )
         except QualError:  # what is damaged is told of where the study is read
             return none
 
 
 CAME: Final = {
-    "add": "is new", "rename": "has a new label", "move": "was moved", "annotate": "has new notes",
-    "reword": "is worded differently and means the same", "narrow": "applies to less than before",
-    "widen": "applies to more than before", "redefine": "has a new definition", "retire": "was retired",
-}  # fmt: skip
+    "add": "is new",
+    "rename": "has a new label",
+    "move": "was moved",
+    "annotate": "has new notes",
+    "reword": "is worded differently and means the same",
+    "narrow": "applies to less than before",
+    "widen": "applies to more than before",
+    "redefine": "has a new definition",
+    "retire": "was retired",
+}
 
 
 class NewerCodebook:
@@ -312,10 +324,12 @@ def _codings(n: int, code: str, books: tuple[Codebook, Codebook]) -> str:
 def _of_texts(now: Codebook, undecided: pd.DataFrame) -> Iterator[str]:
     """Yield on how many finished texts a code is undecided, and why."""
     why = {
-        "add": "it did not exist then", "redefine": "it meant something else",
+        "add": "it did not exist then",
+        "redefine": "it meant something else",
         "narrow": "it applies to less than when you applied it",
-        "widen": "it applies to more than when you finished", "split": "it was part of another",
-    }  # fmt: skip
+        "widen": "it applies to more than when you finished",
+        "split": "it was part of another",
+    }
     for code in now.codable:
         rows = undecided[undecided["code"] == code.id]
         for reason, n in Counter(rows["reason"]).items():

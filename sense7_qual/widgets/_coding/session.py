@@ -291,10 +291,15 @@ class Session(Units):
             target = self._target({**one, "code": code}, unit_id)
             if self._standing(unit_id, target) is None:
                 act_id = str(uuid.uuid5(first, str(n))) if acts else common["act_id"]
-                acts.append(record.apply(
-                    coder=self.coder, unit_id=unit_id, round=self.round, found_by="search",
-                    **{**common, **target, "act_id": act_id},
-                ))  # fmt: skip
+                acts.append(
+                    record.apply(
+                        coder=self.coder,
+                        unit_id=unit_id,
+                        round=self.round,
+                        found_by="search",
+                        **{**common, **target, "act_id": act_id},
+                    )
+                )
         if not acts:
             raise ActError("Nothing to code: all results of this search have the code now.")
         return record.in_one_step(acts)
@@ -307,11 +312,18 @@ class Session(Units):
 
     def _moved_memo(self, act: Act, span: Mapping[str, int], common: Mapping[str, Any]) -> Act:
         return record.memo(
-            coder=self.coder, text=act.memo_text, target_kind="span", unit_id=act.unit_id,
-            start=span["start"], end=span["end"], memo_id=act.memo_id, answers=act.answers,
-            round=act.round, codebook=self.codebook,
+            coder=self.coder,
+            text=act.memo_text,
+            target_kind="span",
+            unit_id=act.unit_id,
+            start=span["start"],
+            end=span["end"],
+            memo_id=act.memo_id,
+            answers=act.answers,
+            round=act.round,
+            codebook=self.codebook,
             act_id=str(uuid.uuid5(uuid.UUID(common["act_id"]), str(act.memo_id))),
-        )  # fmt: skip
+        )
 
     def _said(self, kind: Kind, message: Mapping[str, Any], unit_id: str) -> dict[str, Any]:
         """Return the fields of an act of this kind."""

@@ -128,9 +128,12 @@ class ModelCoderWidget(LeadWidget):
         self._renewing = threading.Lock()
         self._preparing, self._coding, self._recording = (
             Later(run, partial(self._failed, "undone"), doing=doing)
-            for run, doing in ((self._prepare, "reading the study"), (self._code, "asking the model"),
-                               (self._record, "recording"))
-        )  # fmt: skip
+            for run, doing in (
+                (self._prepare, "reading the study"),
+                (self._code, "asking the model"),
+                (self._record, "recording"),
+            )
+        )
         super().__init__(store, coder=coder, without_round=False)
         listen(self)
 
@@ -147,10 +150,17 @@ class ModelCoderWidget(LeadWidget):
         return {"n_answers": 0 if self._asking is None else len(self._asking.answers)}
 
     def _asked(self) -> Sequence[Asked]:
-        return ({
-            "hello": self._welcome, "text": self._text, "missing": self._missing, "try": self._begin_to_try,
-            "code": self._begin_to_code, "stop": self._end, "record": self._begin_to_record,
-        },)  # fmt: skip
+        return (
+            {
+                "hello": self._welcome,
+                "text": self._text,
+                "missing": self._missing,
+                "try": self._begin_to_try,
+                "code": self._begin_to_code,
+                "stop": self._end,
+                "record": self._begin_to_record,
+            },
+        )
 
     def _acted(self) -> None:
         self._preparing.ask()
@@ -161,10 +171,14 @@ class ModelCoderWidget(LeadWidget):
         self._preparing.ask()
         book = self._current()
         return {
-            "type": "welcome", "coder": self._coder, "work_id": self._work_id, "model": self._model,
-            "chats": self._chat is not None, "n_texts": len(self._study.units),
+            "type": "welcome",
+            "coder": self._coder,
+            "work_id": self._work_id,
+            "model": self._model,
+            "chats": self._chat is not None,
+            "n_texts": len(self._study.units),
             "codebook": {**described_book(book), "version": book.version, "facets": []},
-        }  # fmt: skip
+        }
 
     def _text(self, content: Mapping[str, Any]) -> dict[str, Any]:
         units, place = self._study.units, field(content, "place", int)
@@ -177,12 +191,17 @@ class ModelCoderWidget(LeadWidget):
         asked = asked.loc[asked["code"] == code, "messages"]
         hidden = unit_id in self._hidden
         return {
-            "type": "text", "place": place, "code": code, "unit_id": unit_id, "text": text,
+            "type": "text",
+            "place": place,
+            "code": code,
+            "unit_id": unit_id,
+            "text": text,
             "context": turns(unit["context"].iloc[0] if "context" in unit else None),
             "messages": [each for messages in asked for each in self._sent(messages)],
-            "hidden": hidden, "answer": None if hidden else self._answered(unit_id, code, text),
+            "hidden": hidden,
+            "answer": None if hidden else self._answered(unit_id, code, text),
             "verdicts": {} if hidden else {one: self._verdict(unit_id, one) for one in self._codes},
-        }  # fmt: skip
+        }
 
     @property
     def _codes(self) -> list[str]:
@@ -206,9 +225,12 @@ class ModelCoderWidget(LeadWidget):
             return None
         span = (None, None) if read.start is None else utf16_units(text, read.start, read.end)
         return {
-            "verdict": self._verdict(unit_id, code), "why": read.why or "", "start": span[0], "end": span[1],
+            "verdict": self._verdict(unit_id, code),
+            "why": read.why or "",
+            "start": span[0],
+            "end": span[1],
             "reason": "" if read.reason is None else reason_words(read.reason),
-        }  # fmt: skip
+        }
 
     def _missing(self, _: Mapping[str, Any]) -> dict[str, Any]:
         """Return the missing answers by reason; on texts that are still to be coded, their number alone."""
@@ -227,10 +249,15 @@ class ModelCoderWidget(LeadWidget):
                 (one for one in where if one[0] not in self._hidden), key=lambda one: places[one[0]]
             )
             texts = [{"place": places[unit_id], "unit_id": unit_id, "code": code} for unit_id, code in seen]
-            rows.append({
-                "reason": reason, "words": reason_words(reason), "n": len(where),
-                "n_hidden": len(where) - len(seen), "texts": texts[:_LISTED],
-            })  # fmt: skip
+            rows.append(
+                {
+                    "reason": reason,
+                    "words": reason_words(reason),
+                    "n": len(where),
+                    "n_hidden": len(where) - len(seen),
+                    "texts": texts[:_LISTED],
+                }
+            )
         return {"type": "missing", "rows": rows}
 
     def _answers(self) -> list[tuple[Any, Any]]:
@@ -240,14 +267,23 @@ class ModelCoderWidget(LeadWidget):
         """Show all views how far it is."""
         asking, base = self._asking, [read for key, read in self._answers() if key[0] == _BASE]
         self._told_at = time.monotonic()
-        self._tell({
-            "type": "state", "ready": asking is not None, "doing": self._busy, "done": self._going[0],
-            "total": self._going[1], "n_prompts": 0 if asking is None else len(asking.prompts),
-            "n_answers": self._counts()["n_answers"], "n_hidden": len(self._hidden),
-            "n_missing": sum(read.reason is not None for read in base),
-            "n_tokens": 0 if asking is None else sum(asking.tokens), "cost": self._cost,
-            "complete": self._run is not None, "recorded": self._recorded,
-        })  # fmt: skip
+        self._tell(
+            {
+                "type": "state",
+                "ready": asking is not None,
+                "doing": self._busy,
+                "done": self._going[0],
+                "total": self._going[1],
+                "n_prompts": 0 if asking is None else len(asking.prompts),
+                "n_answers": self._counts()["n_answers"],
+                "n_hidden": len(self._hidden),
+                "n_missing": sum(read.reason is not None for read in base),
+                "n_tokens": 0 if asking is None else sum(asking.tokens),
+                "cost": self._cost,
+                "complete": self._run is not None,
+                "recorded": self._recorded,
+            }
+        )
 
     # what is asked of the model ---------------------------------------------------------------------
 

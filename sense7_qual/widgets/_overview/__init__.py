@@ -109,8 +109,12 @@ class OverviewWidget(LeadWidget):
 
     def _welcome(self, _: Mapping[str, Any]) -> dict[str, Any]:
         self._counting.ask()
-        return {"type": "welcome", "coder": self._coder, "book": self._book(),
-                "parts": list(self._parts.values())}  # fmt: skip
+        return {
+            "type": "welcome",
+            "coder": self._coder,
+            "book": self._book(),
+            "parts": list(self._parts.values()),
+        }
 
     def _recount(self, _: Mapping[str, Any]) -> dict[str, Any]:
         self._counting.ask()

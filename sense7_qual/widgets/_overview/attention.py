@@ -130,8 +130,9 @@ def _to_unblind(board: Board, progress: Sequence[Mapping[str, Any]]) -> Iterator
             board,
             f"Everybody has finished round {row['round']!r}, which is still blind.",
             "Unblind it (permanently) to see its agreement and settle its disagreements.",
-            door={"of": "planned", "round": row["round"]}, cell=cell,
-        )  # fmt: skip
+            door={"of": "planned", "round": row["round"]},
+            cell=cell,
+        )
 
 
 def _to_review(board: Board) -> Iterator[Item]:
@@ -145,7 +146,7 @@ def _to_review(board: Board) -> Iterator[Item]:
             "Until then they are missing from all numbers on the changed codes.",
             door={"of": "stale", "coder": coder, "round": name or None},
             cell=_open_cell(str(coder), str(name), ', review="stale"'),
-        )  # fmt: skip
+        )
 
 
 def _drifting(board: Board, drifts: Sequence[Mapping[str, Any]]) -> Iterator[Item]:
@@ -154,8 +155,9 @@ def _drifting(board: Board, drifts: Sequence[Mapping[str, Any]]) -> Iterator[Ite
             board,
             row["words"],
             "Read these texts together. It is a reason to talk, not a verdict: the texts may differ, too.",
-            door={"of": "later", "coder": row["coder"], "code": row["code"]}, cell="",
-        )  # fmt: skip
+            door={"of": "later", "coder": row["coder"], "code": row["code"]},
+            cell="",
+        )
 
 
 def _weak(
@@ -179,21 +181,24 @@ def _weak(
             else "Code more texts twice to be sure; read the disagreements in the meantime.",
             door={"of": "open", "code": row["code"]},
             cell=_lead_cell(board, "CodebookWidget"),
-        )  # fmt: skip
+        )
 
 
 def _read_together(board: Board, what: str, row: Mapping[str, Any]) -> Item:
     """Advise to talk before the rule is sharpened: one coder reads the code differently from the others."""
-    who, with_whom = ("You apply", "the others") if row["coder"] == board.viewer else (
-        f"{row['coder']} applies", row["coder"]
-    )  # fmt: skip
+    who, with_whom = (
+        ("You apply", "the others")
+        if row["coder"] == board.viewer
+        else (f"{row['coder']} applies", row["coder"])
+    )
     return _item(
         board,
         what,
         f"{who} it to {row['share']} of {row['n']} texts, the others to {row['others']}. Read these with "
         f"{with_whom} first: the rule may be good.",
-        door={"of": "against", "coder": row["coder"], "code": row["code"]}, cell="",
-    )  # fmt: skip
+        door={"of": "against", "coder": row["coder"], "code": row["code"]},
+        cell="",
+    )
 
 
 def _to_settle(board: Board) -> Iterator[Item]:
@@ -206,7 +211,7 @@ def _to_settle(board: Board) -> Iterator[Item]:
             "Settle them text by text, or discuss them in a separate round.",
             door={"of": "open"},
             cell=_lead_cell(board, "AdjudicationWidget"),
-        )  # fmt: skip
+        )
 
 
 def _to_answer(board: Board) -> Iterator[Item]:
@@ -218,7 +223,7 @@ def _to_answer(board: Board) -> Iterator[Item]:
             "Under “Proposals”, take each as a new code or into an existing one, or send it back.",
             door={"of": "proposals"},
             cell=_lead_cell(board, "CodebookWidget"),
-        )  # fmt: skip
+        )
 
 
 def _texts(n: int) -> str:
@@ -284,12 +289,15 @@ def text_of(board: Board, unit_id: object) -> dict[str, Any]:
         "text": text,
         "viewer": board.viewer,
         "coders": [
-            {"coder": coder, "finished": True,
-             "codings": [_coding(row, text) for row in here[here["coder"] == coder].to_dict("records")],
-             "again": [board.label(code) for code in again.loc[again["coder"] == coder, "code"]]}
+            {
+                "coder": coder,
+                "finished": True,
+                "codings": [_coding(row, text) for row in here[here["coder"] == coder].to_dict("records")],
+                "again": [board.label(code) for code in again.loc[again["coder"] == coder, "code"]],
+            }
             for coder in sorted(done, key=lambda coder: (coder != board.viewer, coder))
         ],
-    }  # fmt: skip
+    }
 
 
 def _coding(row: Mapping[Any, Any], text: str) -> dict[str, Any]:
@@ -338,10 +346,11 @@ def _of_code(board: Board, asked: Mapping[str, Any], *, double: bool) -> tuple[s
     rows = tally[tally["code"] == asked["code"]]
     rows = rows[rows["n_coders"] > 1] if double else rows[rows["n_applied"] > 0]
     notes = {
-        unit: "all agree" if double and applied in (0, n) else
-        f"{applied} of {n} {'coder' if n == 1 else 'coders'}{' applied it' * double}"
+        unit: "all agree"
+        if double and applied in (0, n)
+        else f"{applied} of {n} {'coder' if n == 1 else 'coders'}{' applied it' * double}"
         for unit, n, applied in zip(rows["unit_id"], rows["n_coders"], rows["n_applied"], strict=True)
-    }  # fmt: skip
+    }
     what = "texts decided by two or more coders" if double else "texts it was applied to"
     return f"{_label(board, asked)}: {what}", _in_order(board, notes)
 

@@ -270,9 +270,10 @@ def _of_coder(board: Board, name: str | None, coder: str) -> dict[str, Any]:
         "done": n_done,
         "left": left,
         "seconds": seconds,
-        "time": "" if seconds is None or not left else f"about {duration(left * seconds)} at "
-        f"{per_text(seconds)} a text",
-    }  # fmt: skip
+        "time": ""
+        if seconds is None or not left
+        else f"about {duration(left * seconds)} at {per_text(seconds)} a text",
+    }
 
 
 def _pace(board: Board, name: str | None, coder: str) -> float | None:
@@ -301,13 +302,18 @@ def leaning_rows(board: Board) -> list[dict[str, Any]]:
     apart = board.against.groupby(["coder", "code"])["unit_id"].size()
     return [
         {
-            "coder": row["coder"], "code": row["code"], "label": board.label(row["code"]),
-            "n": int(row["n_units"]), "at": float(row["prevalence"]), "others_at": float(row["others"]),
-            "share": f"{percent(row['prevalence'])} %", "others": f"{percent(row['others'])} %",
+            "coder": row["coder"],
+            "code": row["code"],
+            "label": board.label(row["code"]),
+            "n": int(row["n_units"]),
+            "at": float(row["prevalence"]),
+            "others_at": float(row["others"]),
+            "share": f"{percent(row['prevalence'])} %",
+            "others": f"{percent(row['others'])} %",
             "n_apart": int(apart.get((row["coder"], row["code"]), 0)),
         }
         for row in board.leanings.to_dict("records")
-    ]  # fmt: skip
+    ]
 
 
 _MORE: Final = 5
@@ -322,10 +328,15 @@ def alarms(board: Board) -> list[dict[str, Any]]:
     """Return the coders who apply a code more or less than at first, of the decisions that may be seen."""
     drift = board.drift
     return [
-        {"coder": row["coder"], "code": row["code"], "label": board.label(row["code"]),
-         "n_later": int(row["n_later"]), "words": _drifted(board, row)}
+        {
+            "coder": row["coder"],
+            "code": row["code"],
+            "label": board.label(row["code"]),
+            "n_later": int(row["n_later"]),
+            "words": _drifted(board, row),
+        }
         for row in drift[drift["alarm"].fillna(False)].to_dict("records")
-    ]  # fmt: skip
+    ]
 
 
 def _drifted(board: Board, row: Mapping[Any, Any]) -> str:

@@ -22,9 +22,11 @@ from sense7_qual.widgets._quotes.passages import Passages, Rule
 __all__ = ["QuotesWidget"]
 
 _DOING: Final = {
-    "act": "saving", "hello": "reading the study", "code": "reading the passages",
+    "act": "saving",
+    "hello": "reading the study",
+    "code": "reading the passages",
     "keep": "keeping what you began",
-}  # fmt: skip
+}
 
 
 class QuotesWidget(LeadWidget):
@@ -122,25 +124,36 @@ class QuotesWidget(LeadWidget):
         of_none = [act for act in everything if self._without_round and act.round is None]
         once_coded = {
             (str(act.unit_id), str(act.code))
-            for act in (*visible(everything, viewer=self._coder), *of_none) if act.kind == "apply"
-        }  # fmt: skip
+            for act in (*visible(everything, viewer=self._coder), *of_none)
+            if act.kind == "apply"
+        }
         self._passages = Passages(
-            self._read, self._rule, made, viewer=self._coder,
+            self._read,
+            self._rule,
+            made,
+            viewer=self._coder,
             once_coded=once_coded,
-        )  # fmt: skip
+        )
 
     def _counts(self) -> Mapping[str, int]:
         rows = self._passages.progress()
-        return {"n_approved": sum(row["n_approved"] for row in rows),
-                "n_wanted": sum(row["n_wanted"] for row in rows)}  # fmt: skip
+        return {
+            "n_approved": sum(row["n_approved"] for row in rows),
+            "n_wanted": sum(row["n_wanted"] for row in rows),
+        }
 
     # what is asked ----------------------------------------------------------------------------------
 
     def _asked(self) -> Sequence[Asked]:
-        return ({
-            "hello": self._welcome, "code": self._code, "text": self._text, "act": self._do,
-            "keep": self._keep,
-        },)  # fmt: skip
+        return (
+            {
+                "hello": self._welcome,
+                "code": self._code,
+                "text": self._text,
+                "act": self._do,
+                "keep": self._keep,
+            },
+        )
 
     def _code(self, content: Mapping[str, Any]) -> dict[str, Any]:
         if content.get("fresh") is True:
@@ -193,9 +206,16 @@ class QuotesWidget(LeadWidget):
         start, end = span or (None, None)
         said = as_text(asked.get("paraphrase")).strip() or None
         return record.quote(
-            coder=self._coder, unit_id=str(asked["unit_id"]), code=str(asked["code"]), start=start, end=end,
-            state=str(asked["state"]), role=str(asked["role"]), paraphrase=said, **common,
-        )  # fmt: skip
+            coder=self._coder,
+            unit_id=str(asked["unit_id"]),
+            code=str(asked["code"]),
+            start=start,
+            end=end,
+            state=str(asked["state"]),
+            role=str(asked["role"]),
+            paraphrase=said,
+            **common,
+        )
 
 
 def _given(**numbers: int | None) -> dict[str, int]:

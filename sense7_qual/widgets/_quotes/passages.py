@@ -71,11 +71,18 @@ class Passages:
         self.words, self._waits = read.words(agreed), to_review(agreed)
         self._found: dict[str, list[tuple[str, int, int]]] = {}
         rows = report.quote_candidates(
-            standing, read.units, codebook=read.codebook, per_code=rule.per_code, rating=rule.rating,
-            per_participant=rule.per_participant, names=rule.names, seed=rule.seed,
-            decisions=pd.concat([read.decided, agreed], ignore_index=True), quotes=self._all,
+            standing,
+            read.units,
+            codebook=read.codebook,
+            per_code=rule.per_code,
+            rating=rule.rating,
+            per_participant=rule.per_participant,
+            names=rule.names,
+            seed=rule.seed,
+            decisions=pd.concat([read.decided, agreed], ignore_index=True),
+            quotes=self._all,
             screened="drawn",
-        )  # fmt: skip
+        )
         self._candidates: dict[str, list[dict[str, Any]]] = {code.id: [] for code in read.codebook.codable}
         for row in rows.astype(object).where(rows.notna(), None).to_dict("records"):
             one = {str(name): value for name, value in row.items()}
@@ -99,8 +106,9 @@ class Passages:
         rows = self._all.astype(object).where(self._all.notna(), None).to_dict("records")
         self._quotes = [
             {str(name): value for name, value in row.items()}
-            for row in rows if (row["unit_id"], row["code"]) in self._known or self._may_show(row)
-        ]  # fmt: skip
+            for row in rows
+            if (row["unit_id"], row["code"]) in self._known or self._may_show(row)
+        ]
 
     def _may_show(self, row: Mapping[Any, Any]) -> bool:
         """Return True for a decision whose coding is removed, and was the viewer's to see."""
@@ -115,17 +123,23 @@ class Passages:
             listed.setdefault((row["unit_id"], row["code"]), []).append(_span(row))
         columns = ["case_id", self.rule.rating] if self.rule.rating else ["case_id"]
         quotes = [
-            quote for quote in self._quotes if quote["state"] != "refused"
+            quote
+            for quote in self._quotes
+            if quote["state"] != "refused"
             and not any(_overlap(_span(quote), span) for span in listed.get(_text_and_code(quote), ()))
-        ]  # fmt: skip
+        ]
         about = units.set_index("unit_id").loc[[quote["unit_id"] for quote in quotes], columns]
         for quote, (_, of_text) in zip(quotes, about.iterrows(), strict=True):
             case_id, rating = of_text["case_id"], of_text[self.rule.rating] if self.rule.rating else None
             row = {
                 **{name: quote[name] for name in ("code", "unit_id", "start", "end", "role")},
-                "case_id": None if pd.isna(case_id) else case_id, "rating": rating, "coders": "",
-                "drawn": False, "why": "", "removed": True,
-            }  # fmt: skip
+                "case_id": None if pd.isna(case_id) else case_id,
+                "rating": rating,
+                "coders": "",
+                "drawn": False,
+                "why": "",
+                "removed": True,
+            }
             self._removed.append(row)
             self._candidates.setdefault(row["code"], []).append(row)
 
@@ -144,28 +158,35 @@ class Passages:
         for code, candidates in self._candidates.items():
             of_code = [
                 (quote, self._is_uncoded(quote["unit_id"], code, _span(quote)))
-                for quote in self._quotes if quote["code"] == code and quote["state"] != "refused"
-            ]  # fmt: skip
+                for quote in self._quotes
+                if quote["code"] == code and quote["state"] != "refused"
+            ]
             own = [quote for quote, is_uncoded in of_code if not is_uncoded]
             shows = [quote for quote in own if quote["role"] == "shows"]
             n_waiting = sum(quote["state"] in ("chosen", "stale", "erased") for quote in own)
-            rows.append({
-                "code": code,
-                "n_approved": sum(quote["state"] == "approved" for quote in shows),
-                "n_waiting": n_waiting + len(of_code) - len(own),
-                "n_against": sum(quote["state"] == "approved" for quote in own if quote not in shows),
-                "n_wanted": self.rule.per_code,
-                "n_candidates": len(candidates),
-                "waits": self._waits.get(code, ""),
-            })  # fmt: skip
+            rows.append(
+                {
+                    "code": code,
+                    "n_approved": sum(quote["state"] == "approved" for quote in shows),
+                    "n_waiting": n_waiting + len(of_code) - len(own),
+                    "n_against": sum(quote["state"] == "approved" for quote in own if quote not in shows),
+                    "n_wanted": self.rule.per_code,
+                    "n_candidates": len(candidates),
+                    "waits": self._waits.get(code, ""),
+                }
+            )
         return rows
 
     def page(self, code: object, first: int) -> dict[str, Any]:
         """Return one page of the candidates for a code."""
         rows = self._of(code)
         self._look_into({row["unit_id"] for row in rows[max(first, 0) : max(first, 0) + PAGE]})
-        return {"code": code, "n": len(rows), "first": first,
-                "rows": [self._shown(row) for row in rows[max(first, 0) : max(first, 0) + PAGE]]}  # fmt: skip
+        return {
+            "code": code,
+            "n": len(rows),
+            "first": first,
+            "rows": [self._shown(row) for row in rows[max(first, 0) : max(first, 0) + PAGE]],
+        }
 
     def rows_of(self, unit_id: str, code: str) -> list[dict[str, Any]]:
         """Return the candidates of one text for a code, as they are now."""
@@ -176,20 +197,35 @@ class Passages:
         row = self._candidate(unit_id, code, start, end)
         text, words = self._texts[row["unit_id"]], _span(row)
         here = [
-            {"coder": one["coder"], "code": one["code"], "facets": {}, "confidence": None,
-             **_on_screen(text, _span(one))}
-            for one in self._coded if (one["unit_id"], one["code"]) == (row["unit_id"], row["code"])
-        ]  # fmt: skip
+            {
+                "coder": one["coder"],
+                "code": one["code"],
+                "facets": {},
+                "confidence": None,
+                **_on_screen(text, _span(one)),
+            }
+            for one in self._coded
+            if (one["unit_id"], one["code"]) == (row["unit_id"], row["code"])
+        ]
         others = [
             {"code": quote["code"], "state": quote["state"], "paraphrase": quote["paraphrase"]}
             for quote in self._quotes
-            if quote["unit_id"] == row["unit_id"] and quote["code"] != row["code"]
-            and _overlap(_span(quote), words) and quote["state"] != "refused"
-        ]  # fmt: skip
+            if quote["unit_id"] == row["unit_id"]
+            and quote["code"] != row["code"]
+            and _overlap(_span(quote), words)
+            and quote["state"] != "refused"
+        ]
         whole = self._words(row["unit_id"], words, longest=None)
         context = turns(self._read.contexts[row["unit_id"]])
-        return {"type": "text", **self._shown(row), "text": text, "context": context, "coded": here,
-                "others": others, "whole": whole}  # fmt: skip
+        return {
+            "type": "text",
+            **self._shown(row),
+            "text": text,
+            "context": context,
+            "coded": here,
+            "others": others,
+            "whole": whole,
+        }
 
     def _shown(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return a candidate, and what is decided about it, as the browser shows it."""
@@ -197,17 +233,30 @@ class Passages:
         quote = self._quote_of(unit_id, code, words)
         text = self._texts[unit_id]
         return {
-            "unit_id": unit_id, "code": code, **_on_screen(text, words),
-            "case_id": row["case_id"], "rating": _rating(row["rating"]), "coders": row["coders"],
-            "role": row["role"] or "shows", "why": row["why"], "drawn": row["drawn"],
-            "removed": row.get("removed", False), "identifies": self._kinds(unit_id, words),
+            "unit_id": unit_id,
+            "code": code,
+            **_on_screen(text, words),
+            "case_id": row["case_id"],
+            "rating": _rating(row["rating"]),
+            "coders": row["coders"],
+            "role": row["role"] or "shows",
+            "why": row["why"],
+            "drawn": row["drawn"],
+            "removed": row.get("removed", False),
+            "identifies": self._kinds(unit_id, words),
             **self._words(unit_id, words, longest=_LONGEST),
-            "quote": None if quote is None else {
-                **_on_screen(text, _span(quote)), "state": quote["state"], "role": quote["role"],
-                "paraphrase": quote["paraphrase"], "by": quote["coder"], "at": quote["at"],
+            "quote": None
+            if quote is None
+            else {
+                **_on_screen(text, _span(quote)),
+                "state": quote["state"],
+                "role": quote["role"],
+                "paraphrase": quote["paraphrase"],
+                "by": quote["coder"],
+                "at": quote["at"],
                 "words": self._words(unit_id, _span(quote), longest=_LONGEST),
             },
-        }  # fmt: skip
+        }
 
     def _words(self, unit_id: str, span: Span, *, longest: int | None) -> dict[str, Any]:
         """Return words of a text, and where in them something may tell who somebody is."""
@@ -218,8 +267,9 @@ class Passages:
             last += 1
         marks = [
             utf16_units(text[start:last], max(at, start) - start, min(to, last) - start)
-            for _, at, to in self._identifiers(unit_id) if at < last and start < to
-        ]  # fmt: skip
+            for _, at, to in self._identifiers(unit_id)
+            if at < last and start < to
+        ]
         return {"words": text[start:last], "cut": last < end, "marks": marks}
 
     def _kinds(self, unit_id: str, words: Span) -> str:
@@ -259,9 +309,10 @@ class Passages:
     def _quote_of(self, unit_id: str, code: str, words: Span) -> dict[str, Any] | None:
         """Return the decision about these words; of several the last."""
         here = [
-            quote for quote in self._quotes
+            quote
+            for quote in self._quotes
             if (quote["unit_id"], quote["code"]) == (unit_id, code) and _overlap(_span(quote), words)
-        ]  # fmt: skip
+        ]
         return max(here, key=lambda quote: quote["at"], default=None)
 
     # what is asked for ------------------------------------------------------------------------------
@@ -282,10 +333,14 @@ class Passages:
                 end += 1
             span = (start, end)
         under = [
-            quote["code"] for quote in self._quotes
-            if quote["unit_id"] == unit_id and quote["code"] != code and quote["paraphrase"] is not None
-            and quote["state"] != "refused" and _overlap(_span(quote), span)
-        ]  # fmt: skip
+            quote["code"]
+            for quote in self._quotes
+            if quote["unit_id"] == unit_id
+            and quote["code"] != code
+            and quote["paraphrase"] is not None
+            and quote["state"] != "refused"
+            and _overlap(_span(quote), span)
+        ]
         if under and asked.get("state") == "approved" and not asked.get("paraphrase"):
             raise ActError(
                 f"quotes: under {self._codebook[under[0]].label}, these words are paraphrased – write a "

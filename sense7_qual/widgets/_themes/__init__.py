@@ -39,9 +39,13 @@ from sense7_qual.widgets._themes.reading import (
 __all__ = ["ThemesWidget"]
 
 _DOING: Final = {
-    "hello": "reading the study", "act": "saving", "quotes": "reading the texts", "draft": "drafting a code",
-    "selected": "reading the texts", "cost": "counting what would be sent",
-}  # fmt: skip
+    "hello": "reading the study",
+    "act": "saving",
+    "quotes": "reading the texts",
+    "draft": "drafting a code",
+    "selected": "reading the texts",
+    "cost": "counting what would be sent",
+}
 _PAGE: Final = 50
 _QUOTED: Final = 8
 _SIDE: Final = 10_000  # of the map in the browser: its places are whole numbers
@@ -143,23 +147,38 @@ class ThemesWidget(LeadWidget):
         return {"n_units": len(self._study.units), "n_themes": n_themes}
 
     def _asked(self) -> Sequence[Asked]:
-        return ({
-            "hello": self._welcome, "themes": self._begin_to_look, "quotes": self._quotes,
-            "map": self._of_the_map, "colours": self._colours, "select": self._select,
-            "selected": self._of_the_selected, "run": self._begin_run, "discard": self._discard,
-            "draft": self._draft, "cost": self._cost, "ask_chat": self._begin_chat, "alike": self._alike,
-            "act": self._do,
-        },)  # fmt: skip
+        return (
+            {
+                "hello": self._welcome,
+                "themes": self._begin_to_look,
+                "quotes": self._quotes,
+                "map": self._of_the_map,
+                "colours": self._colours,
+                "select": self._select,
+                "selected": self._of_the_selected,
+                "run": self._begin_run,
+                "discard": self._discard,
+                "draft": self._draft,
+                "cost": self._cost,
+                "ask_chat": self._begin_chat,
+                "alike": self._alike,
+                "act": self._do,
+            },
+        )
 
     def _welcome(self, _: Mapping[str, Any]) -> dict[str, Any]:
         self._looking.ask()
         if self._embed is not None and self._map is None:
             self._placing.ask()
         return {
-            "type": "welcome", "coder": self._coder, "work_id": self._work_id,
-            "embeds": self._embed is not None, "chats": self._chat is not None,
-            "mapped": self._map is not None, "n_selected": len(self._selected),
-        }  # fmt: skip
+            "type": "welcome",
+            "coder": self._coder,
+            "work_id": self._work_id,
+            "embeds": self._embed is not None,
+            "chats": self._chat is not None,
+            "mapped": self._map is not None,
+            "n_selected": len(self._selected),
+        }
 
     # the themes -------------------------------------------------------------------------------------
 
@@ -199,13 +218,16 @@ class ThemesWidget(LeadWidget):
         book, themes = reading.board.codebook, reading.themes
         placed = None if themes is None else themes.assignments
         return {
-            "recorded": reading.themes is not None, "rows": reading.rows(), "base": book.fingerprint,
-            "words": reading.words, "can_undo": bool(self._undo),
+            "recorded": reading.themes is not None,
+            "rows": reading.rows(),
+            "base": book.fingerprint,
+            "words": reading.words,
+            "can_undo": bool(self._undo),
             "n_outside": 0 if placed is None else int((placed["theme"] < 0).sum()),
             "n_later": 0 if placed is None else len(reading.units) - len(placed),
             "book": described_book(book, without=("examples", "counter_examples")),
             "palette": [{"light": light, "dark": dark} for light, dark in PALETTE],
-        }  # fmt: skip
+        }
 
     # the map ----------------------------------------------------------------------------------------
 
@@ -272,10 +294,12 @@ class ThemesWidget(LeadWidget):
         self._progress("running", "embed", 0, 0)
         granularity, expected = self._wanted
         run = models.fit(
-            self._study.units, embed=self._embed, granularity=granularity,
+            self._study.units,
+            embed=self._embed,
+            granularity=granularity,
             codebook=self._now().board.codebook if expected else None,
             progress=lambda *at: self._progress("running", *at),
-        )  # fmt: skip
+        )
         with self._lock:
             self._run = run
             reading = self._now()
@@ -298,8 +322,12 @@ class ThemesWidget(LeadWidget):
         reading, theme = self._now(), field(content, "theme", int)
         label = str(reading.theme(theme)["label"])
         rows = reading.quotes(theme, 0)["rows"] + reading.quotes(theme, 5)["rows"]
-        return {"type": "draft", "theme": theme, "quotes": rows[:_QUOTED],
-                **draft(label, reading.terms(theme))}  # fmt: skip
+        return {
+            "type": "draft",
+            "theme": theme,
+            "quotes": rows[:_QUOTED],
+            **draft(label, reading.terms(theme)),
+        }
 
     def _cost(self, content: Mapping[str, Any]) -> dict[str, Any]:
         theme, messages, n = self._messages(content)
@@ -386,9 +414,13 @@ class ThemesWidget(LeadWidget):
             made = next(act for act in reading.acts if act.act_id == step.value)
             return undo(made, codebook=self._current(), act_id=act_id)
         act = models.edit(
-            step.theme, reading.acts, reading.units, coder=self._coder, codebook=self._current(),
+            step.theme,
+            reading.acts,
+            reading.units,
+            coder=self._coder,
+            codebook=self._current(),
             **{step.what: step.value},
-        )  # fmt: skip
+        )
         return replace(act, act_id=act_id)
 
     def _take_back(self, act_id: str) -> dict[str, Any]:
@@ -437,10 +469,15 @@ class ThemesWidget(LeadWidget):
             self._save_by_id(
                 act_id,
                 lambda: proposed(
-                    theme, words, field(asked, "units", list), by_chat=asked.get("by_chat") is True,
-                    coder=self._coder, codebook=self._current(), act_id=act_id,
+                    theme,
+                    words,
+                    field(asked, "units", list),
+                    by_chat=asked.get("by_chat") is True,
+                    coder=self._coder,
+                    codebook=self._current(),
+                    act_id=act_id,
                 ),
-            )  # fmt: skip
+            )
         self._undo.append([Step(theme, "withdraw", act_id)])
         return {"theme": theme, "what": "propose"}
 
@@ -459,13 +496,19 @@ class ThemesWidget(LeadWidget):
                 "you wrote is kept – check the similar codes and send it again."
             )
         code: Code = code_made(
-            before, self._study.codebooks.values(), label=label, definition=definition,
-            examples=tuple(texts), source=source, origin="model",
-        )  # fmt: skip
+            before,
+            self._study.codebooks.values(),
+            label=label,
+            definition=definition,
+            examples=tuple(texts),
+            source=source,
+            origin="model",
+        )
         self._study.revise(
-            replace(before, codes=(*before.codes, code)), coder=self._coder,
+            replace(before, codes=(*before.codes, code)),
+            coder=self._coder,
             why=f"Made of theme {theme}, {n_units} texts that a topic model put together.",
-        )  # fmt: skip
+        )
         return code.id
 
 

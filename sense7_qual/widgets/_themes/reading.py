@@ -104,12 +104,14 @@ class Reading:
         rows = rows.drop_duplicates("key")
         shown = rows.iloc[first : first + _PAGE]
         return {
-            "theme": number, "first": first, "n": len(rows),
+            "theme": number,
+            "first": first,
+            "n": len(rows),
             "rows": [
                 {"unit_id": unit_id, "text": text, "n_same": n - 1}
                 for unit_id, text, n in zip(shown["unit_id"], shown["text"], shown["n"].tolist(), strict=True)
             ],
-        }  # fmt: skip
+        }
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of the themes by size, dismissed themes last."""
@@ -123,19 +125,24 @@ class Reading:
         )
         return [
             {
-                "theme": int(row["theme"]), "label": "" if pd.isna(row["label"]) else row["label"],
+                "theme": int(row["theme"]),
+                "label": "" if pd.isna(row["label"]) else row["label"],
                 "named": not pd.isna(row["name"]),
-                "n_units": int(row["n_units"]), "n_texts": int(row["n_texts"]),
+                "n_units": int(row["n_units"]),
+                "n_texts": int(row["n_texts"]),
                 "n_cases": int(row["n_cases"]),
-                "dismissed": bool(row["dismissed"]), "merged": int(row["merged"]),
+                "dismissed": bool(row["dismissed"]),
+                "merged": int(row["merged"]),
                 "code": None if pd.isna(row["code"]) else row["code"],
                 "proposed": self.proposals.get(int(row["theme"]), ""),
-                "n_subs": len(self.subs(int(row["theme"]))), "terms": self.terms(int(row["theme"])),
+                "n_subs": len(self.subs(int(row["theme"]))),
+                "terms": self.terms(int(row["theme"])),
                 **_stability(row["stability"], merged=row["merged"] > 1),
-                **self._covered(cover, int(row["theme"])), "expected": self._expected(row),
+                **self._covered(cover, int(row["theme"])),
+                "expected": self._expected(row),
             }
             for row in summary.to_dict("records")
-        ]  # fmt: skip
+        ]
 
     @cached_property
     def floods(self) -> bool:
@@ -434,10 +441,16 @@ def proposed(
     if not units:
         raise ActError("proposal: no text of the theme is ticked – tick one that shows the code.")
     return propose(
-        coder=coder, label=" ".join(words["label"].split()), definition=words["definition"].strip(),
-        unit_id=units[0], examples=list(dict.fromkeys(units[1:])), theme=theme, codebook=codebook,
-        origin=origin_words(theme, by_chat=by_chat), act_id=act_id,
-    )  # fmt: skip
+        coder=coder,
+        label=" ".join(words["label"].split()),
+        definition=words["definition"].strip(),
+        unit_id=units[0],
+        examples=list(dict.fromkeys(units[1:])),
+        theme=theme,
+        codebook=codebook,
+        origin=origin_words(theme, by_chat=by_chat),
+        act_id=act_id,
+    )
 
 
 def messages_for(terms: Sequence[str], texts: Sequence[str]) -> list[dict[str, str]]:
