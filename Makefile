@@ -72,6 +72,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@test ! -e $(NODE_READY) || { echo "npm run check"; cd frontend && npm run --silent check; }
 
 check: lint
 	$(PYTEST) -n auto --maxprocesses 4 -m "not ($(NIGHTLY) or $(SLOW))" --hypothesis-profile quick \

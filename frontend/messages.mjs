@@ -8,12 +8,21 @@ import { createGenerator } from "ts-json-schema-generator";
 const here = dirname(fileURLToPath(import.meta.url));
 const out = process.argv[2] ?? join(here, "messages.json");
 
-const shapes = (path) => createGenerator({ path: join(here, path), tsconfig: join(here, "tsconfig.json"), type: "*", jsDoc: "none", skipTypeCheck: true }).createSchema("*").definitions;
+const shapes = path =>
+  createGenerator({
+    path: join(here, path),
+    tsconfig: join(here, "tsconfig.json"),
+    type: "*",
+    jsDoc: "none",
+    skipTypeCheck: true,
+  }).createSchema("*").definitions;
 
 /** A line for each shape, so that a change of one is seen as that. */
-const written = (folder) => {
+const written = folder => {
   const all = shapes(`src/${folder}/${folder === "shared" ? "protocol" : "messages"}.ts`);
-  const lines = Object.keys(all).sort().map((name) => `  ${JSON.stringify(name)}: ${JSON.stringify(all[name])}`);
+  const lines = Object.keys(all)
+    .sort()
+    .map(name => `  ${JSON.stringify(name)}: ${JSON.stringify(all[name])}`);
   return ` ${JSON.stringify(folder)}: {\n${lines.join(",\n")}\n }`;
 };
 const folders = readdirSync(join(here, "src")).sort();

@@ -263,8 +263,8 @@ def test_frontend_units() -> None:
 
 @pytest.mark.frontend
 @pytest.mark.usefixtures("node_modules")
-def test_frontend_types() -> None:
-    run("npx", "--no-install", "tsc", "--noEmit")
+def test_frontend_types_format_and_lint() -> None:
+    run("npm", "run", "--silent", "check")
 
 
 def test_the_help_of_the_coding_widget_names_every_command() -> None:

@@ -1,11 +1,16 @@
-// Rulings that are made together on what the queue shows: which disagreements, and the one decision on all of them.
+// Rulings that are made together on what the queue shows: which disagreements, and the one decision on all of
+// them.
 import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { QueueRow } from "./messages";
 import { DIFFERENT, keyOf } from "./keys";
 import { placeIn } from "../shared/words";
 
 /** What is decided on all of them; undefined where it is not decided yet. */
-export interface Decided { applied: boolean | null; reason: string; note: string; }
+export interface Decided {
+  applied: boolean | null;
+  reason: string;
+  note: string;
+}
 
 interface Host {
   rows: ReadonlySignal<readonly QueueRow[]>;
@@ -23,10 +28,16 @@ export class Batch {
   private readonly left = signal<ReadonlySet<string>>(new Set());
   private readonly onScreen = signal<ReadonlySet<string>>(new Set());
   /** The open disagreements that the queue shows. */
-  readonly rows = computed((): readonly QueueRow[] => this.host.places.value.map((at) => this.host.rows.value[at]!).filter((row) => this.host.isOpen(row)));
-  readonly chosen = computed(() => this.rows.value.filter((row) => !this.left.value.has(keyOf(row))));
-  readonly nSeen = computed(() => this.chosen.value.filter((row) => this.onScreen.value.has(keyOf(row))).length);
-  readonly ready = computed(() => this.chosen.value.length > 0 && this.applied.value !== undefined && this.reason.value !== "");
+  readonly rows = computed((): readonly QueueRow[] =>
+    this.host.places.value.map(at => this.host.rows.value[at]!).filter(row => this.host.isOpen(row)),
+  );
+  readonly chosen = computed(() => this.rows.value.filter(row => !this.left.value.has(keyOf(row))));
+  readonly nSeen = computed(
+    () => this.chosen.value.filter(row => this.onScreen.value.has(keyOf(row))).length,
+  );
+  readonly ready = computed(
+    () => this.chosen.value.length > 0 && this.applied.value !== undefined && this.reason.value !== "",
+  );
 
   constructor(private readonly host: Host) {}
 
@@ -63,7 +74,8 @@ export class Batch {
   /** These rows were wholly in sight. */
   saw(first: number, last: number): void {
     const rows = this.rows.value.slice(first, last).map(keyOf);
-    if (rows.some((key) => !this.onScreen.value.has(key))) this.onScreen.value = new Set([...this.onScreen.value, ...rows]);
+    if (rows.some(key => !this.onScreen.value.has(key)))
+      this.onScreen.value = new Set([...this.onScreen.value, ...rows]);
   }
 
   /** Whether the code applies; both readings are valid for a reason of their own. */

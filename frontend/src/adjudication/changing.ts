@@ -51,9 +51,16 @@ export class Changing {
   }
 
   begin(kind: Kind, code: Code, words: string): void {
-    const before: Rule = { definition: code.definition, use_when: code.use_when, avoid_when: code.avoid_when };
+    const before: Rule = {
+      definition: code.definition,
+      use_when: code.use_when,
+      avoid_when: code.avoid_when,
+    };
     this.why.value = WHY[kind];
-    this.write(kind === "rule" ? { code: code.id, kind, values: before, before } : { code: code.id, kind, words }, 0);
+    this.write(
+      kind === "rule" ? { code: code.id, kind, values: before, before } : { code: code.id, kind, words },
+      0,
+    );
   }
 
   /** Go on with what was begun before. */
@@ -92,7 +99,8 @@ export class Changing {
     const [draft, foretold] = [this.draft.value, this.foretold.value];
     if (!draft || this.saving.value) return;
     if (!differs(draft)) return this.host.say("Nothing has changed yet");
-    if (!foretold) return this.host.say("The texts that become stale are still being counted: save once they are shown");
+    if (!foretold)
+      return this.host.say("The texts that become stale are still being counted: save once they are shown");
     if (!this.why.value.trim()) return this.host.say("First say why: the methods section will report it");
     this.saving.value = true;
     this.host.ask({ type: "save_change", base: foretold.base, why: this.why.value, ...draft });
@@ -110,7 +118,10 @@ export class Changing {
   choose<Name extends keyof Rule>(name: Name, value: Rule[Name]): void {
     const [draft, theirs] = [this.draft.value, this.overtaken.value?.theirs[name]];
     if (draft?.kind !== "rule" || theirs === undefined) return;
-    this.write({ ...draft, before: { ...draft.before, [name]: theirs }, values: { ...draft.values, [name]: value } }, 0);
+    this.write(
+      { ...draft, before: { ...draft.before, [name]: theirs }, values: { ...draft.values, [name]: value } },
+      0,
+    );
   }
 
   /** It cannot be saved so, or somebody else revised the codebook meanwhile: then it is counted anew. */

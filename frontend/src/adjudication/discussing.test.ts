@@ -4,13 +4,47 @@ import { asTalk, Discussing } from "./discussing";
 import type { Discussion, Question, Thread } from "./messages";
 
 const UNIT = { words: "", n_again: 0, n_changed: 0, n_notes: 0 };
-const ROW: Discussion = { name: "one, discussed", of: "one", coders: [], n_again: 0, is_open: false, may_open: true, units: [{ ...UNIT, unit_id: "m1" }, { ...UNIT, unit_id: "m2" }], revised: [], n_changed: 0 };
-const note = (memo_id: string, answers: string | null = null) => ({ memo_id, answers, coder: "ana", text: memo_id, at: "", start: null, end: null });
-const thread = (unit_id: string, notes: Thread["notes"] = []): Thread => ({ type: "thread", name: ROW.name, unit_id, text: "", context: [], coders: [], notes });
+const ROW: Discussion = {
+  name: "one, discussed",
+  of: "one",
+  coders: [],
+  n_again: 0,
+  is_open: false,
+  may_open: true,
+  units: [
+    { ...UNIT, unit_id: "m1" },
+    { ...UNIT, unit_id: "m2" },
+  ],
+  revised: [],
+  n_changed: 0,
+};
+const note = (memo_id: string, answers: string | null = null) => ({
+  memo_id,
+  answers,
+  coder: "ana",
+  text: memo_id,
+  at: "",
+  start: null,
+  end: null,
+});
+const thread = (unit_id: string, notes: Thread["notes"] = []): Thread => ({
+  type: "thread",
+  name: ROW.name,
+  unit_id,
+  text: "",
+  context: [],
+  coders: [],
+  notes,
+});
 
 function opened() {
   const asked: Question[] = [];
-  const talks = new Discussing({ ask: (question) => void asked.push(question), say: () => undefined, focus: () => undefined, left: () => undefined });
+  const talks = new Discussing({
+    ask: question => void asked.push(question),
+    say: () => undefined,
+    focus: () => undefined,
+    left: () => undefined,
+  });
   talks.toggle();
   talks.answers.discussions!({ type: "discussions", rows: [ROW] }, asked[0]);
   talks.answers.thread!(thread("m1"), asked[1]);
@@ -19,7 +53,13 @@ function opened() {
 
 test("answers come below the note that they answer; one to a note that is gone stands alone", () => {
   const notes = [note("a"), note("b"), note("c", "a"), note("d", "c"), note("e", "gone")];
-  expect(asTalk(notes).map(({ note: { memo_id }, depth }) => [memo_id, depth])).toEqual([["a", 0], ["c", 1], ["d", 2], ["b", 0], ["e", 0]]);
+  expect(asTalk(notes).map(({ note: { memo_id }, depth }) => [memo_id, depth])).toEqual([
+    ["a", 0],
+    ["c", 1],
+    ["d", 2],
+    ["b", 0],
+    ["e", 0],
+  ]);
 });
 
 test("the text on screen is the one that is asked for, and a draft stays with its text", () => {
@@ -55,7 +95,10 @@ test("a refused note stays as it is written", () => {
   const { talks } = opened();
   talks.write("It is.");
   talks.say();
-  talks.unanswered.say!({ type: "say", name: ROW.name, unit_id: "m1", text: "It is.", answers: null }, "disk full");
+  talks.unanswered.say!(
+    { type: "say", name: ROW.name, unit_id: "m1", text: "It is.", answers: null },
+    "disk full",
+  );
   expect([talks.draft.value, talks.saving.value]).toEqual(["It is.", false]);
 });
 

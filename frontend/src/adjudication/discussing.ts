@@ -19,7 +19,10 @@ export class Discussing {
   readonly rows = signal<readonly Discussion[] | null>(null);
   private readonly name = signal("");
   readonly place = signal(0);
-  readonly here = computed((): Discussion | undefined => this.rows.value?.find(({ name }) => name === this.name.value) ?? this.rows.value?.[0]);
+  readonly here = computed(
+    (): Discussion | undefined =>
+      this.rows.value?.find(({ name }) => name === this.name.value) ?? this.rows.value?.[0],
+  );
   readonly unit = computed(() => this.here.value?.units[this.place.value]);
   private readonly answered = signal<Thread | null>(null);
   readonly thread = computed((): Thread | null => {
@@ -102,7 +105,13 @@ export class Discussing {
     if (!thread || this.saving.value) return;
     if (!this.draft.value.trim()) return this.host.say("First write a note");
     this.saving.value = true;
-    this.host.ask({ type: "say", name: thread.name, unit_id: thread.unit_id, text: this.draft.value, answers: this.answering.value });
+    this.host.ask({
+      type: "say",
+      name: thread.name,
+      unit_id: thread.unit_id,
+      text: this.draft.value,
+      answers: this.answering.value,
+    });
   }
 
   /** Show all who discuss what the others write and revise: asked twice, since it cannot be undone. */
@@ -119,6 +128,6 @@ export function asTalk(notes: Thread["notes"]): { note: Thread["notes"][number];
   const below = (parent: string | null, depth: number): ReturnType<typeof asTalk> =>
     notes
       .filter(({ answers }) => (answers !== null && known.has(answers) ? answers : null) === parent)
-      .flatMap((note) => [{ note, depth }, ...below(note.memo_id, depth + 1)]);
+      .flatMap(note => [{ note, depth }, ...below(note.memo_id, depth + 1)]);
   return below(null, 0);
 }

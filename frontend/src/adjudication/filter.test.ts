@@ -4,13 +4,31 @@ import { beforeEach, expect, test } from "vitest";
 import { Filter } from "./filter";
 import type { QueueRow } from "./messages";
 
-const row = (unit_id: string, code: string, words: string, apart: string[]): QueueRow => ({ unit_id, code, words, n_applied: 1, n_coders: 3, group: "", settled: null, coders: ["ana", "ben", "chi"], apart });
-const rows = signal([row("m0", "warm", "…it felt like naïve praise", ["ana"]), row("m1", "cold", "It lectured me", ["ben"]), row("m2", "warm", "It listened", ["ana"])]);
+const row = (unit_id: string, code: string, words: string, apart: string[]): QueueRow => ({
+  unit_id,
+  code,
+  words,
+  n_applied: 1,
+  n_coders: 3,
+  group: "",
+  settled: null,
+  coders: ["ana", "ben", "chi"],
+  apart,
+});
+const rows = signal([
+  row("m0", "warm", "…it felt like naïve praise", ["ana"]),
+  row("m1", "cold", "It lectured me", ["ben"]),
+  row("m2", "warm", "It listened", ["ana"]),
+]);
 
 let filter: Filter;
 
 beforeEach(() => {
-  filter = new Filter({ rows, isOpen: ({ unit_id }) => unit_id !== "m2", label: (code) => (code === "warm" ? "Warmth" : "Distance") });
+  filter = new Filter({
+    rows,
+    isOpen: ({ unit_id }) => unit_id !== "m2",
+    label: code => (code === "warm" ? "Warmth" : "Distance"),
+  });
 });
 
 test.each<[string, (filter: Filter) => void, number[]]>([
@@ -29,5 +47,8 @@ test.each<[string, (filter: Filter) => void, number[]]>([
 });
 
 test("only codes and coders are offered that something can be found by", () => {
-  expect([filter.codes.value, filter.coders.value]).toEqual([["warm", "cold"], ["ana", "ben"]]);
+  expect([filter.codes.value, filter.coders.value]).toEqual([
+    ["warm", "cold"],
+    ["ana", "ben"],
+  ]);
 });

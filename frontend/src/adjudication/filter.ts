@@ -1,4 +1,5 @@
-// Which disagreements the queue shows: by words, by code, by the coder who stands apart, and the open ones alone.
+// Which disagreements the queue shows: by words, by code, by the coder who stands apart, and the open ones
+// alone.
 import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { QueueRow } from "./messages";
 
@@ -43,6 +44,6 @@ export class Filter {
     if (this.openOnly.value && !this.host.isOpen(row)) return false;
     if (!this.wanted.value.length) return true;
     const said = plain([row.words, this.host.label(row.code), ...row.coders].join(" "));
-    return this.wanted.value.every((word) => said.includes(word));
+    return this.wanted.value.every(word => said.includes(word));
   }
 }

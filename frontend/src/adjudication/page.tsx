@@ -1,4 +1,5 @@
-// The adjudication widget on screen: the queue, the text with its readings and the ruling, and the rule of the code.
+// The adjudication widget on screen: the queue, the text with its readings and the ruling, and the rule of
+// the code.
 import { useRef } from "preact/hooks";
 import { Button } from "../shared/button";
 import { UNKNOWN } from "../shared/colours";
@@ -49,16 +50,39 @@ function Header({ session }: { session: Session }) {
   return (
     <>
       <Button
-        type="button" class="s7-queue-button" aria-pressed={session.showQueue.value} aria-label="Queue" title="Show the queue instead of the rule (,)" onClick={() => (session.showQueue.value = !session.showQueue.value)}
+        type="button"
+        class="s7-queue-button"
+        aria-pressed={session.showQueue.value}
+        aria-label="Queue"
+        title="Show the queue instead of the rule (,)"
+        onClick={() => (session.showQueue.value = !session.showQueue.value)}
         words="☰"
       />
       <Who session={session} role="The lead" />
       <div class="s7-progress">
         <Bar label="Settled" done={settled} of={open + settled} />
-        <span class="s7-numbers" title={session.words.value}>{settled} settled, {open} open</span>
+        <span class="s7-numbers" title={session.words.value}>
+          {settled} settled, {open} open
+        </span>
       </div>
-      <Button class="s7-quiet s7-room-button" aria-pressed={session.talks.open.value} aria-label="Discussions" title="The discussions (G)" onClick={() => session.talks.toggle()} words={<>☍<span class="s7-tool-word"> Discussions</span></>} />
-      <Button class="s7-quiet s7-letters-button" aria-pressed={session.letters.value} title="Call coders by letters, so that nobody is judged by who they are (l)" onClick={() => session.call(!session.letters.value)}>
+      <Button
+        class="s7-quiet s7-room-button"
+        aria-pressed={session.talks.open.value}
+        aria-label="Discussions"
+        title="The discussions (G)"
+        onClick={() => session.talks.toggle()}
+        words={
+          <>
+            ☍<span class="s7-tool-word"> Discussions</span>
+          </>
+        }
+      />
+      <Button
+        class="s7-quiet s7-letters-button"
+        aria-pressed={session.letters.value}
+        title="Call coders by letters, so that nobody is judged by who they are (l)"
+        onClick={() => session.call(!session.letters.value)}
+      >
         Coders: {session.letters.value ? "A, B, C" : "by name"}
       </Button>
     </>
@@ -67,31 +91,51 @@ function Header({ session }: { session: Session }) {
 
 function TextPane({ session, dispute }: { session: Session; dispute: Dispute }) {
   const { looks } = session.book;
-  const memos = dispute.coders.flatMap((one) => one.memos).flatMap(({ start, end }) => (start === null ? [] : [{ start, end: end! }]));
-  const applied = dispute.coders.filter((one) => one.applied).length;
-  const decided = dispute.coders.filter((one) => one.applied !== null).length;
+  const memos = dispute.coders
+    .flatMap(one => one.memos)
+    .flatMap(({ start, end }) => (start === null ? [] : [{ start, end: end! }]));
+  const applied = dispute.coders.filter(one => one.applied).length;
+  const decided = dispute.coders.filter(one => one.applied !== null).length;
   const [spans, picked, open] = [session.spans.value, session.picked.value, session.showConversation.value];
   const people = [...new Set(spans.map(({ coder }) => coder))];
   return (
-    <section class={people.length > WIDE_LANES ? "s7-case s7-many-lanes" : "s7-case"} style={{ "--s7-people": people.length }} aria-label="Text and readings">
+    <section
+      class={people.length > WIDE_LANES ? "s7-case s7-many-lanes" : "s7-case"}
+      style={{ "--s7-people": people.length }}
+      aria-label="Text and readings"
+    >
       <div class="s7-unit-line">
-        <span class="s7-disputed" style={{ "--s7-c": looks.value.get(dispute.code)?.colour ?? "currentColor" }} title={session.label(dispute.code)} dir="auto">
+        <span
+          class="s7-disputed"
+          style={{ "--s7-c": looks.value.get(dispute.code)?.colour ?? "currentColor" }}
+          title={session.label(dispute.code)}
+          dir="auto"
+        >
           {session.label(dispute.code)}
         </span>
-        <span>{applied} of {decided} applied it</span>
+        <span>
+          {applied} of {decided} applied it
+        </span>
         <Standing session={session} dispute={dispute} />
         {dispute.others.length > 0 && (
           <span class="s7-also" title="Other codes disputed on this text">
             also:{" "}
             {dispute.others.map(({ code, settled }) => (
-              <Button key={code} class="s7-quiet" title={session.label(code)} onClick={() => session.openKey({ unit_id: dispute.unit_id, code })}>
+              <Button
+                key={code}
+                class="s7-quiet"
+                title={session.label(code)}
+                onClick={() => session.openKey({ unit_id: dispute.unit_id, code })}
+              >
                 {session.short(code)}
                 {settled && ` ${SIGNS[settled][0]}`}
               </Button>
             ))}
           </span>
         )}
-        <span class="s7-unit-id" dir="auto" title={dispute.unit_id}>{dispute.unit_id}</span>
+        <span class="s7-unit-id" dir="auto" title={dispute.unit_id}>
+          {dispute.unit_id}
+        </span>
       </div>
       <Readings session={session} dispute={dispute} />
       <TextView
@@ -100,8 +144,14 @@ function TextPane({ session, dispute }: { session: Session; dispute: Dispute }) 
         book={session.book}
         active={picked}
         sought={session.sought.value}
-        onMark={(coding) => (session.picked.value = session.marks.value.indexOf(coding))}
-        before={<Conversation unit={dispute} open={open} onToggle={() => (session.showConversation.value = !open)} />}
+        onMark={coding => (session.picked.value = session.marks.value.indexOf(coding))}
+        before={
+          <Conversation
+            unit={dispute}
+            open={open}
+            onToggle={() => (session.showConversation.value = !open)}
+          />
+        }
         margin={{ label: "Words that were coded", items: laneItems(session, dispute, people), people }}
       />
       <RulingBar session={session} />
@@ -112,7 +162,10 @@ function TextPane({ session, dispute }: { session: Session; dispute: Dispute }) 
 /** With more people than this their lanes are narrower. */
 const WIDE_LANES = 4;
 
-/** The words that each coder coded, in a lane for each of those who coded words; a click shows which words they are. */
+/**
+ * The words that each coder coded, in a lane for each of those who coded words; a click shows which words
+ * they are.
+ */
 function laneItems(session: Session, { text }: Dispute, people: readonly string[]): MarginItem[] {
   return session.spans.value.map(({ coder, code, start, end }, at) => ({
     id: `${coder}:${code}:${start}:${end}`,
@@ -157,8 +210,14 @@ function beginChange(session: Session, kind: Kind): void {
   const dispute = session.dispute.value;
   const code = dispute && session.book.codes.value.get(dispute.code);
   if (!dispute || !code) return;
-  const span = dispute.coders.flatMap((one) => one.codings).find((coding) => coding.code === dispute.code && coding.start !== null);
-  session.changing.begin(kind, code, kind === "example" && span ? dispute.text.slice(span.start!, span.end!) : dispute.text);
+  const span = dispute.coders
+    .flatMap(one => one.codings)
+    .find(coding => coding.code === dispute.code && coding.start !== null);
+  session.changing.begin(
+    kind,
+    code,
+    kind === "example" && span ? dispute.text.slice(span.start!, span.end!) : dispute.text,
+  );
   session.focus.value = ".s7-change .s7-first";
 }
 
@@ -199,7 +258,9 @@ export function Page({ session }: { session: Session }) {
   };
 
   const together: Record<string, () => void> = {
-    ...Object.fromEntries(session.reasons.value.slice(0, 9).map(({ name }, at) => [at + 1, () => batch.because(name)])),
+    ...Object.fromEntries(
+      session.reasons.value.slice(0, 9).map(({ name }, at) => [at + 1, () => batch.because(name)]),
+    ),
     a: () => batch.decide(true),
     d: () => batch.decide(false),
     f: () => batch.because(DIFFERENT),
@@ -223,32 +284,38 @@ export function Page({ session }: { session: Session }) {
     ",": toggleSide,
     G: () => talks.toggle(),
   };
-  const commands: Record<string, () => void> = talks.open.value ? room : batch.open.value ? together : {
-    ...Object.fromEntries(session.reasons.value.slice(0, 9).map(({ name }, at) => [at + 1, () => session.because(name)])),
-    a: () => session.decide(true),
-    d: () => session.decide(false),
-    f: () => session.because(DIFFERENT),
-    n: () => session.beginNote(),
-    u: () => session.undo(),
-    y: () => session.redo(),
-    o: () => session.nextOrder(),
-    t: () => (session.showConversation.value = !session.showConversation.value),
-    w: () => (session.allCodes.value = !session.allCodes.value),
-    l: () => session.call(!session.letters.value),
-    e: () => beginChange(session, "example"),
-    c: () => beginChange(session, "counter_example"),
-    s: () => beginChange(session, "rule"),
-    Enter: () => session.toNextOpen(),
-    ArrowRight: () => session.go(1),
-    ArrowDown: () => session.go(1),
-    ArrowLeft: () => session.go(-1),
-    ArrowUp: () => session.go(-1),
-    b: () => session.beginBatch(),
-    g: () => session.discuss(),
-    "/": () => session.beginFinding(),
-    ",": toggleSide,
-    G: () => talks.toggle(),
-  };
+  const commands: Record<string, () => void> = talks.open.value
+    ? room
+    : batch.open.value
+      ? together
+      : {
+          ...Object.fromEntries(
+            session.reasons.value.slice(0, 9).map(({ name }, at) => [at + 1, () => session.because(name)]),
+          ),
+          a: () => session.decide(true),
+          d: () => session.decide(false),
+          f: () => session.because(DIFFERENT),
+          n: () => session.beginNote(),
+          u: () => session.undo(),
+          y: () => session.redo(),
+          o: () => session.nextOrder(),
+          t: () => (session.showConversation.value = !session.showConversation.value),
+          w: () => (session.allCodes.value = !session.allCodes.value),
+          l: () => session.call(!session.letters.value),
+          e: () => beginChange(session, "example"),
+          c: () => beginChange(session, "counter_example"),
+          s: () => beginChange(session, "rule"),
+          Enter: () => session.toNextOpen(),
+          ArrowRight: () => session.go(1),
+          ArrowDown: () => session.go(1),
+          ArrowLeft: () => session.go(-1),
+          ArrowUp: () => session.go(-1),
+          b: () => session.beginBatch(),
+          g: () => session.discuss(),
+          "/": () => session.beginFinding(),
+          ",": toggleSide,
+          G: () => talks.toggle(),
+        };
 
   const dispute = session.dispute.value;
   const begun = session.changing.draft.value !== null;
@@ -264,7 +331,7 @@ export function Page({ session }: { session: Session }) {
       still="button, .s7-queue-row"
       undo={() => session.undo()}
       redo={() => session.redo()}
-      press={(event) => !batch.open.value && scrollsText(root.current!, event.key)}
+      press={event => !batch.open.value && scrollsText(root.current!, event.key)}
       tools={
         <>
           <Tool name="Undo" sign="↶" press="u" ready run={() => session.undo()} />
@@ -275,7 +342,11 @@ export function Page({ session }: { session: Session }) {
       placeholder={!session.welcomed.value && WAITING}
     >
       {talks.open.value ? (
-        <div class={session.showQueue.value ? "s7-adjudication s7-room s7-with-queue" : "s7-adjudication s7-room"}>
+        <div
+          class={
+            session.showQueue.value ? "s7-adjudication s7-room s7-with-queue" : "s7-adjudication s7-room"
+          }
+        >
           <Room session={session} />
         </div>
       ) : empty && !begun ? (
@@ -286,8 +357,22 @@ export function Page({ session }: { session: Session }) {
       ) : (
         <div class={session.showQueue.value && !begun ? "s7-adjudication s7-with-queue" : "s7-adjudication"}>
           <QueueList session={session} />
-          {batch.open.value ? <Together session={session} /> : dispute ? <TextPane session={session} dispute={dispute} /> : <p class="s7-waiting">{empty ? "There are no disagreements you may see." : waitingWords("Reading the text…", session.presses.waiting.value.length)}</p>}
-          {dispute ? <Beside session={session} dispute={dispute} /> : <section class="s7-rule">{begun && <ChangeForm session={session} />}</section>}
+          {batch.open.value ? (
+            <Together session={session} />
+          ) : dispute ? (
+            <TextPane session={session} dispute={dispute} />
+          ) : (
+            <p class="s7-waiting">
+              {empty
+                ? "There are no disagreements you may see."
+                : waitingWords("Reading the text…", session.presses.waiting.value.length)}
+            </p>
+          )}
+          {dispute ? (
+            <Beside session={session} dispute={dispute} />
+          ) : (
+            <section class="s7-rule">{begun && <ChangeForm session={session} />}</section>
+          )}
         </div>
       )}
     </Frame>

@@ -1,4 +1,5 @@
-// Settling in the browser: keys to rulings, the next one opens, undo, letters, notes, a change of the codebook.
+// Settling in the browser: keys to rulings, the next one opens, undo, letters, notes, a change of the
+// codebook.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Model, Reply } from "../shared/channel";
 import { code } from "../shared/code.test.kit";
@@ -28,7 +29,7 @@ class Kernel {
 
   model(): Model {
     return {
-      send: (content) => {
+      send: content => {
         if (this.dead) throw new Error("comm is dead");
         this.asked.push(structuredClone(content) as Asked);
       },
@@ -38,46 +39,127 @@ class Kernel {
   }
 
   ruling(unit_id: string): Ruling | null {
-    const act = this.voided ? undefined : this.rulings.findLast((one) => one.unit_id === unit_id || one.rows?.some((row) => row.unit_id === unit_id));
-    return act ? { settled: SETTLED[`${act.applied!}`], reason: act.reason!, note: act.note ?? "", by: "you", at: "2026-01-01" } : null;
+    const act = this.voided
+      ? undefined
+      : this.rulings.findLast(
+          one => one.unit_id === unit_id || one.rows?.some(row => row.unit_id === unit_id),
+        );
+    return act
+      ? {
+          settled: SETTLED[`${act.applied!}`],
+          reason: act.reason!,
+          note: act.note ?? "",
+          by: "you",
+          at: "2026-01-01",
+        }
+      : null;
   }
 
   queue(): Queue {
-    const rows = Array.from({ length: this.n }, (_, n): QueueRow => ({ unit_id: `m${n}`, code: "warm", n_applied: 1, n_coders: 2, group: "", words: "", coders: ["ana", "ben"], apart: [], settled: this.ruling(`m${n}`)?.settled ?? null }));
-    const settled = rows.filter((row) => row.settled).length;
-    return { by: this.by, letters: this.letters, rows, words: "Counted.", n_open: this.n - settled, n_settled: settled, by_code: [], brings: { n: 0, codes: [] } };
+    const rows = Array.from(
+      { length: this.n },
+      (_, n): QueueRow => ({
+        unit_id: `m${n}`,
+        code: "warm",
+        n_applied: 1,
+        n_coders: 2,
+        group: "",
+        words: "",
+        coders: ["ana", "ben"],
+        apart: [],
+        settled: this.ruling(`m${n}`)?.settled ?? null,
+      }),
+    );
+    const settled = rows.filter(row => row.settled).length;
+    return {
+      by: this.by,
+      letters: this.letters,
+      rows,
+      words: "Counted.",
+      n_open: this.n - settled,
+      n_settled: settled,
+      by_code: [],
+      brings: { n: 0, codes: [] },
+    };
   }
 
   dispute(unit_id: string): Dispute {
-    const coders = ["ana", "ben"].map((coder, n) => ({ coder: this.letters ? "AB"[n]! : coder, applied: !n, memos: [], codings: n ? [] : [{ code: "warm", start: 0, end: 2, facets: {}, confidence: null }] }));
-    return { type: "dispute", unit_id, code: "warm", text: "It listened.", context: [], coders, ruling: this.ruling(unit_id), others: [] };
+    const coders = ["ana", "ben"].map((coder, n) => ({
+      coder: this.letters ? "AB"[n]! : coder,
+      applied: !n,
+      memos: [],
+      codings: n ? [] : [{ code: "warm", start: 0, end: 2, facets: {}, confidence: null }],
+    }));
+    return {
+      type: "dispute",
+      unit_id,
+      code: "warm",
+      text: "It listened.",
+      context: [],
+      coders,
+      ruling: this.ruling(unit_id),
+      others: [],
+    };
   }
 
   say(answer: object, to: Asked | null = null): void {
-    [...this.hear].forEach((hear) => hear(structuredClone({ ...answer, id: to?.id ?? null, client: to?.client ?? null }) as unknown as Reply));
+    [...this.hear].forEach(hear =>
+      hear(
+        structuredClone({ ...answer, id: to?.id ?? null, client: to?.client ?? null }) as unknown as Reply,
+      ),
+    );
   }
 
   answer(only: (asked: Asked) => boolean = () => true): void {
     const due = this.asked.filter(only);
-    this.asked.splice(0, this.asked.length, ...this.asked.filter((one) => !only(one)));
+    this.asked.splice(0, this.asked.length, ...this.asked.filter(one => !only(one)));
     for (const asked of due) this.one(asked);
-    if (this.asked.some((one) => only(one))) this.answer(only);
+    if (this.asked.some(one => only(one))) this.answer(only);
   }
 
   private one(asked: Asked): void {
     const book = { title: "Book", version: "", facets: [], codes: [code("warm", null), code("kind", null)] };
-    if (asked.type === "hello") this.say({ type: "welcome", coder: "lead", work_id: "work", reasons: REASONS, by_meaning: false, codebook: book, unsaved: this.unsaved, ...this.queue() }, asked);
+    if (asked.type === "hello")
+      this.say(
+        {
+          type: "welcome",
+          coder: "lead",
+          work_id: "work",
+          reasons: REASONS,
+          by_meaning: false,
+          codebook: book,
+          unsaved: this.unsaved,
+          ...this.queue(),
+        },
+        asked,
+      );
     else if (asked.type === "dispute") this.say(this.dispute(asked.unit_id), asked);
-    else if (asked.type === "similar") this.say({ type: "similar", unit_id: asked.unit_id, code: asked.code, rows: [], n_ruled: 0, note: "" }, asked);
+    else if (asked.type === "similar")
+      this.say(
+        { type: "similar", unit_id: asked.unit_id, code: asked.code, rows: [], n_ruled: 0, note: "" },
+        asked,
+      );
     else if (asked.type === "queue") {
       this.by = asked.by;
       this.say({ ...this.queue(), type: "queue" }, asked);
-    }
-    else if (asked.type === "names") {
+    } else if (asked.type === "names") {
       this.letters = asked.letters;
       this.say({ ...this.queue(), type: "named" });
       this.say({ type: "called" }, asked);
-    } else if (asked.type === "change") this.say({ type: "change", base: "f1", by_coder: [], total: null, at_least: false, n_rulings: 0, n_leaving: 0, words: "" }, asked);
+    } else if (asked.type === "change")
+      this.say(
+        {
+          type: "change",
+          base: "f1",
+          by_coder: [],
+          total: null,
+          at_least: false,
+          n_rulings: 0,
+          n_leaving: 0,
+          words: "",
+        },
+        asked,
+      );
     else if (asked.type === "save_change") this.say({ type: "refused", message: "meanwhile" }, asked);
     else if (asked.type === "act") {
       const { kind } = asked.act;
@@ -85,12 +167,33 @@ class Kernel {
       if (kind === "undo") this.undone.push(act);
       else this.rulings.push(act);
       const { n_open, n_settled, by_code, brings } = this.queue();
-      this.say({ type: "done", unit_id: act.unit_id, code: act.code, undone: kind === "undo", redone: kind === "redo", counts: kind !== "undo" && !this.voided, ruling: this.ruling(act.unit_id!), also: (act.rows ?? []).slice(1).map(({ unit_id, code }) => ({ unit_id, code, ruling: this.ruling(unit_id) })), n_open, n_settled, by_code, brings }, asked);
+      this.say(
+        {
+          type: "done",
+          unit_id: act.unit_id,
+          code: act.code,
+          undone: kind === "undo",
+          redone: kind === "redo",
+          counts: kind !== "undo" && !this.voided,
+          ruling: this.ruling(act.unit_id!),
+          also: (act.rows ?? [])
+            .slice(1)
+            .map(({ unit_id, code }) => ({ unit_id, code, ruling: this.ruling(unit_id) })),
+          n_open,
+          n_settled,
+          by_code,
+          brings,
+        },
+        asked,
+      );
     }
   }
 }
 
-const REASONS = ["slip", "unclear_rule", "ambiguous_text", "missing_code", "different_reading"].map((name) => ({ name, label: name }));
+const REASONS = ["slip", "unclear_rule", "ambiguous_text", "missing_code", "different_reading"].map(name => ({
+  name,
+  label: name,
+}));
 
 let kernel: Kernel;
 let session: Session;
@@ -124,12 +227,22 @@ const said = () => kernel.rulings.map(({ unit_id, applied, reason }) => [unit_id
 test("two presses settle a text, and the next opens at once, before the first is saved", () => {
   session.decide(true);
   session.because("slip");
-  expect([session.dispute.value?.unit_id, session.settledOf({ unit_id: "m0", code: "warm" })]).toEqual(["m1", "pending"]);
+  expect([session.dispute.value?.unit_id, session.settledOf({ unit_id: "m0", code: "warm" })]).toEqual([
+    "m1",
+    "pending",
+  ]);
   session.decide(false);
   session.because("ambiguous_text");
   kernel.answer();
-  expect(said()).toEqual([["m0", true, "slip"], ["m1", false, "ambiguous_text"]]);
-  expect([session.nOpen.value, session.nSettled.value, session.settledOf({ unit_id: "m0", code: "warm" })]).toEqual([1, 2, "applied"]);
+  expect(said()).toEqual([
+    ["m0", true, "slip"],
+    ["m1", false, "ambiguous_text"],
+  ]);
+  expect([
+    session.nOpen.value,
+    session.nSettled.value,
+    session.settledOf({ unit_id: "m0", code: "warm" }),
+  ]).toEqual([1, 2, "applied"]);
 });
 
 test("different readings are one press, and take no decision along", () => {
@@ -138,14 +251,18 @@ test("different readings are one press, and take no decision along", () => {
   kernel.answer();
   session.because("different_reading");
   kernel.answer();
-  expect(said()).toEqual([["m0", null, "different_reading"], ["m1", null, "different_reading"]]);
+  expect(said()).toEqual([
+    ["m0", null, "different_reading"],
+    ["m1", null, "different_reading"],
+  ]);
 });
 
 test("nothing is ruled without a decision, nor on a text that is not on screen yet", () => {
   again(6);
   session.because("slip");
   expect(kernel.asked).toEqual([]);
-  for (let n = 0; n < 5; n++) {  // three were fetched ahead: m4 is on its way
+  for (let n = 0; n < 5; n++) {
+    // three were fetched ahead: m4 is on its way
     session.decide(true);
     session.because("slip");
   }
@@ -157,7 +274,7 @@ test("nothing is ruled without a decision, nor on a text that is not on screen y
 });
 
 /** Press keys as the page does, while the kernel says nothing; then let it answer until all is done. */
-const press = (...actions: (() => void)[]) => actions.forEach((action) => session.presses.inTurn(action));
+const press = (...actions: (() => void)[]) => actions.forEach(action => session.presses.inTurn(action));
 const settle = async () => {
   for (let turn = 0; turn < 60; turn++) {
     kernel.answer();
@@ -175,7 +292,12 @@ test("a burst of rulings, faster than the texts come, settles each text in order
 });
 
 test("what is pressed after one that is taken back is meant for that text", async () => {
-  press(...ruling, () => session.undo(), () => session.decide(false), () => session.because("unclear_rule"));
+  press(
+    ...ruling,
+    () => session.undo(),
+    () => session.decide(false),
+    () => session.because("unclear_rule"),
+  );
   await settle();
   expect(said()).toEqual([["m0", false, "unclear_rule"]]);
 });
@@ -186,17 +308,24 @@ test("what was typed into a note that had not opened yet settles nothing", async
   session.presses.inTurn(() => session.beginNote(), { opens: true });
   press(...ruling);
   await settle();
-  expect([said().length, session.noting.value, session.announced.value]).toEqual([4, true, expect.stringMatching(/^2 key presses were ignored/)]);
+  expect([said().length, session.noting.value, session.announced.value]).toEqual([
+    4,
+    true,
+    expect.stringMatching(/^2 key presses were ignored/),
+  ]);
 });
 
 test("where a text cannot be read, what was pressed for it is named, and the keys go on", async () => {
   again(6);
   press(...Array(5).fill(ruling).flat());
-  const asked = kernel.asked.find((one) => one.type === "dispute" && one.unit_id === "m4")!;
+  const asked = kernel.asked.find(one => one.type === "dispute" && one.unit_id === "m4")!;
   kernel.asked.length = 0;
   kernel.say({ type: "failed", message: "showing the text failed" }, asked);
   await settle();
-  expect([session.message.value, session.announced.value]).toEqual(["showing the text failed", expect.stringMatching(/^2 key presses were ignored/)]);
+  expect([session.message.value, session.announced.value]).toEqual([
+    "showing the text failed",
+    expect.stringMatching(/^2 key presses were ignored/),
+  ]);
   vi.advanceTimersByTime(2000);
   press(() => session.go(1));
   await settle();
@@ -211,10 +340,12 @@ test("a new order of the queue takes away neither a decision nor a note that was
   expect([session.verdict.value, session.noting.value]).toEqual([true, true]);
   session.because("slip");
   kernel.answer();
-  expect(kernel.rulings.map(({ unit_id, applied, reason }) => [unit_id, applied, reason])).toEqual([["m0", true, "slip"]]);
+  expect(kernel.rulings.map(({ unit_id, applied, reason }) => [unit_id, applied, reason])).toEqual([
+    ["m0", true, "slip"],
+  ]);
 });
 
-test("each press goes on to the next order, also where answers come later, twice, or what was not asked comes between", () => {
+test("each press goes on to the next order, whenever and however often answers come", () => {
   const ordering = () => kernel.asked.filter(({ type }) => type === "queue");
   session.nextOrder();
   const [first] = ordering();
@@ -244,7 +375,10 @@ test("the queue goes round to what is open, and says when all is settled", () =>
     session.because("slip");
     kernel.answer();
   }
-  expect([session.nOpen.value, session.announced.value]).toEqual([0, "Warm: applies. All disagreements are settled"]);
+  expect([session.nOpen.value, session.announced.value]).toEqual([
+    0,
+    "Warm: applies. All disagreements are settled",
+  ]);
 });
 
 test("undo takes back the last ruling and opens it", () => {
@@ -263,7 +397,11 @@ test("what was taken back is done again, opened and announced", () => {
   session.open(2);
   session.redo();
   kernel.answer();
-  expect([session.here.value?.unit_id, session.dispute.value?.ruling?.reason, session.announced.value]).toEqual(["m0", "slip", "Redone: Warm"]);
+  expect([
+    session.here.value?.unit_id,
+    session.dispute.value?.ruling?.reason,
+    session.announced.value,
+  ]).toEqual(["m0", "slip", "Redone: Warm"]);
 });
 
 test("a ruling that was voided meanwhile is not said to settle anything when it is done again", () => {
@@ -274,7 +412,9 @@ test("a ruling that was voided meanwhile is not said to settle anything when it 
   kernel.voided = true;
   session.redo();
   kernel.answer();
-  expect(session.message.value).toBe("Warm: redone, but it settles nothing, because its code changed or the text left the queue.");
+  expect(session.message.value).toBe(
+    "Warm: redone, but it settles nothing, because its code changed or the text left the queue.",
+  );
   expect(session.announced.value).not.toContain("again");
   expect([session.dispute.value?.ruling, session.settledOf(session.here.value!)]).toEqual([null, null]);
 });
@@ -309,7 +449,11 @@ test("a note and a change that are begun are here again in another page, and wha
   const next = new Kernel();
   next.unsaved = { notes: unsaved.notes, change: unsaved.change };
   open(next);
-  expect([session.here.value?.unit_id, session.note.value, session.changing.why.value]).toEqual(["m1", "Half a note", "They dif"]);
+  expect([session.here.value?.unit_id, session.note.value, session.changing.why.value]).toEqual([
+    "m1",
+    "Half a note",
+    "They dif",
+  ]);
   expect(session.changing.draft.value).toMatchObject({ kind: "rule", values: { definition: "Cl" } });
   kernel.dead = true;
   session.keepNote("");
@@ -329,10 +473,17 @@ test("what somebody else made of the same field is chosen, and mine then goes ov
   const asked = kernel.asked.find(({ type }) => type === "change")!;
   kernel.asked.splice(0);
   kernel.say({ type: "overtaken", theirs: { definition: "Theirs" }, by: null }, asked);
-  expect([session.changing.overtaken.value?.theirs, session.changing.foretold.value]).toEqual([{ definition: "Theirs" }, null]);
+  expect([session.changing.overtaken.value?.theirs, session.changing.foretold.value]).toEqual([
+    { definition: "Theirs" },
+    null,
+  ]);
   session.changing.choose("definition", "Mine");
   vi.advanceTimersByTime(0);
-  expect(kernel.asked.at(-1)).toMatchObject({ type: "change", values: { definition: "Mine" }, before: { definition: "Theirs" } });
+  expect(kernel.asked.at(-1)).toMatchObject({
+    type: "change",
+    values: { definition: "Mine" },
+    before: { definition: "Theirs" },
+  });
   kernel.answer();
   expect([session.changing.overtaken.value, session.changing.foretold.value?.base]).toEqual([null, "f1"]);
 });
@@ -349,7 +500,10 @@ test("a note goes with the ruling, or is added to one that stands", () => {
   session.keepNote("Otherwise.");
   session.endNote();
   kernel.answer();
-  expect(kernel.rulings.map(({ note, applied, reason }) => [note, applied, reason])).toEqual([["Because.", true, "slip"], ["Otherwise.", true, "slip"]]);
+  expect(kernel.rulings.map(({ note, applied, reason }) => [note, applied, reason])).toEqual([
+    ["Because.", true, "slip"],
+    ["Otherwise.", true, "slip"],
+  ]);
 });
 
 test("letters take the place of names in everything that is kept", () => {
@@ -367,7 +521,9 @@ test("similar texts are asked for once a text stays open", () => {
   session.go(1);
   session.go(1);
   vi.advanceTimersByTime(250);
-  expect(kernel.asked.filter(({ type }) => type === "similar").map((asked) => keyOf(asked as never))).toEqual([keyOf({ unit_id: "m2", code: "warm" })]);
+  expect(kernel.asked.filter(({ type }) => type === "similar").map(asked => keyOf(asked as never))).toEqual([
+    keyOf({ unit_id: "m2", code: "warm" }),
+  ]);
 });
 
 test("a change is saved once exactly what is written was counted, and counted anew where it was refused", () => {
@@ -408,7 +564,10 @@ test("next, and the next open one, are among those that the queue shows", () => 
   kernel.answer();
   session.decide(true);
   session.because("slip");
-  expect([session.place.value, session.announced.value]).toEqual([1, "Warm: applies. All disagreements among those shown are settled"]);
+  expect([session.place.value, session.announced.value]).toEqual([
+    1,
+    "Warm: applies. All disagreements among those shown are settled",
+  ]);
 });
 
 test("rulings made together are one act, say how many were on the screen, and are taken back at once", () => {
@@ -418,20 +577,30 @@ test("rulings made together are one act, say how many were on the screen, and ar
   session.batch.tick(0);
   session.batch.decide(false);
   session.ruleTogether();
-  expect([session.announced.value, session.outbox.waiting.value]).toEqual(["First choose a verdict and a reason", []]);
+  expect([session.announced.value, session.outbox.waiting.value]).toEqual([
+    "First choose a verdict and a reason",
+    [],
+  ]);
   session.batch.because("slip");
   session.batch.note.value = " As agreed. ";
   expect([session.batch.chosen.value.length, session.batch.nSeen.value]).toEqual([5, 1]);
   session.ruleTogether();
   const [act] = session.outbox.waiting.value;
-  expect(act).toMatchObject({ kind: "rule", unit_id: "m1", code: "warm", applied: false, reason: "slip", note: "As agreed." });
+  expect(act).toMatchObject({
+    kind: "rule",
+    unit_id: "m1",
+    code: "warm",
+    applied: false,
+    reason: "slip",
+    note: "As agreed.",
+  });
   expect(act!.rows!.map(({ unit_id }) => unit_id)).toEqual(["m1", "m2", "m3", "m4", "m5"]);
-  expect(session.rows.value.map((row) => session.settledOf(row))).toEqual([null, ...Array(5).fill("pending")]);
+  expect(session.rows.value.map(row => session.settledOf(row))).toEqual([null, ...Array(5).fill("pending")]);
   kernel.answer();
-  expect(session.rows.value.map((row) => session.settledOf(row))).toEqual([null, ...Array(5).fill("absent")]);
+  expect(session.rows.value.map(row => session.settledOf(row))).toEqual([null, ...Array(5).fill("absent")]);
   session.undo();
   kernel.answer();
-  expect(session.rows.value.map((row) => session.settledOf(row))).toEqual(Array(6).fill(null));
+  expect(session.rows.value.map(row => session.settledOf(row))).toEqual(Array(6).fill(null));
 });
 
 test("both readings are valid for one reason alone, and of one disagreement there is no batch", () => {
@@ -451,12 +620,20 @@ test("what is to be discussed is kept, and gone once the discussion is open", ()
   kernel.answer();
   session.discuss();
   vi.advanceTimersByTime(1000);
-  expect(kernel.asked.findLast(({ type }) => type === "keep")).toMatchObject({ discuss: [{ unit_id: "m0" }, { unit_id: "m1" }] });
+  expect(kernel.asked.findLast(({ type }) => type === "keep")).toMatchObject({
+    discuss: [{ unit_id: "m0" }, { unit_id: "m1" }],
+  });
   kernel.answer();
   session.openDiscussion();
   const asked = kernel.asked.findLast(({ type }) => type === "discuss")!;
-  kernel.say({ type: "discussing", rounds: [{ name: "one, discussed", coders: ["ana", "ben"], n_units: 2 }] }, asked);
-  expect([session.toDiscuss.value, session.announced.value]).toEqual([[], "“one, discussed” is open: 2 texts for ana, ben"]);
+  kernel.say(
+    { type: "discussing", rounds: [{ name: "one, discussed", coders: ["ana", "ben"], n_units: 2 }] },
+    asked,
+  );
+  expect([session.toDiscuss.value, session.announced.value]).toEqual([
+    [],
+    "“one, discussed” is open: 2 texts for ana, ben",
+  ]);
   session.close();
   const unsaved = { discuss: [{ unit_id: "m2", code: "warm" }] };
   const next = new Kernel();

@@ -9,14 +9,36 @@ import { Changing } from "./changing";
 import { Discussing } from "./discussing";
 import { Filter } from "./filter";
 import { DIFFERENT, keyOf } from "./keys";
-import type { Answer, Begun, Brings, By, Dispute, Done, Key, OfCode, Progress, Question, Queue, QueueRow, Reason, Settled, Similar, Told, Unsaved, Welcome } from "./messages";
+import type {
+  Answer,
+  Begun,
+  Brings,
+  By,
+  Dispute,
+  Done,
+  Key,
+  OfCode,
+  Progress,
+  Question,
+  Queue,
+  QueueRow,
+  Reason,
+  Settled,
+  Similar,
+  Told,
+  Unsaved,
+  Welcome,
+} from "./messages";
 
 export { DIFFERENT, keyOf };
 
 const ORDER: By[] = ["split", "code", "pair", "participant"];
 /** So many of the next open ones are fetched ahead: presses are faster than answers. */
 const N_AHEAD = 3;
-/** Similar texts are asked for once a text has been open this long: who settles quickly does not wait for them. */
+/**
+ * Similar texts are asked for once a text has been open this long: who settles quickly does not wait for
+ * them.
+ */
 const PAUSE_MS = 200;
 
 /** What is begun, by the work that it belongs to: notes by disagreement, where an empty one is gone. */
@@ -39,14 +61,22 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
   private readonly rulings = signal<ReadonlyMap<string, Settled>>(new Map());
   protected readonly keyOf = keyOf;
   readonly dispute = this.shown;
-  readonly filter = new Filter({ rows: this.rows, isOpen: (row) => this.settledOf(row) === null, label: (code) => this.label(code) });
-  readonly batch = new Batch({ rows: this.rows, places: this.filter.places, isOpen: (row) => this.settledOf(row) === null });
+  readonly filter = new Filter({
+    rows: this.rows,
+    isOpen: row => this.settledOf(row) === null,
+    label: code => this.label(code),
+  });
+  readonly batch = new Batch({
+    rows: this.rows,
+    places: this.filter.places,
+    isOpen: row => this.settledOf(row) === null,
+  });
   /** What is to be discussed, in the order in which it was noted. */
   readonly toDiscuss = signal<readonly Key[]>([]);
   readonly talks = new Discussing({
-    ask: (question) => this.channel.ask(question),
-    say: (words) => this.say(words),
-    focus: (what) => void (this.focus.value = what),
+    ask: question => this.channel.ask(question),
+    say: words => this.say(words),
+    focus: what => void (this.focus.value = what),
     left: () => void (this.picked.value = 0),
   });
   private readonly answeredSimilar = signal<Similar | null>(null);
@@ -63,8 +93,8 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
   /** Whether the queue is in the place of the rule, where there is no room for both. */
   readonly showQueue = signal(false);
   readonly changing = new Changing({
-    ask: (question) => this.channel.ask(question),
-    say: (words) => this.say(words),
+    ask: question => this.channel.ask(question),
+    say: words => this.say(words),
     begun: () => this.keep(),
   });
   /** The order that was asked for last: presses are faster than answers. */
@@ -76,12 +106,19 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
   private readonly asked = new Set<string>();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** The codings of words that are drawn on the text, each with whose it is; those with the disputed code come first. */
+  /**
+   * The codings of words that are drawn on the text, each with whose it is; those with the disputed code come
+   * first.
+   */
   readonly spans = computed((): readonly Theirs[] => {
     const shown = this.dispute.value;
     if (!shown) return [];
-    const all = shown.coders.flatMap(({ coder, codings }) => codings.map((coding): Theirs => ({ ...coding, coder })));
-    const [with_it, other] = [true, false].map((is) => all.filter(({ code, start }) => start !== null && (code === shown.code) === is));
+    const all = shown.coders.flatMap(({ coder, codings }) =>
+      codings.map((coding): Theirs => ({ ...coding, coder })),
+    );
+    const [with_it, other] = [true, false].map(is =>
+      all.filter(({ code, start }) => start !== null && (code === shown.code) === is),
+    );
     return this.allCodes.value ? [...with_it!, ...other!] : with_it!;
   });
   /** The same as they are drawn on the text; whose they are, the lanes say. */
@@ -101,21 +138,28 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
     const queue = (told: Queue) => this.heardQueue(told);
     this.hear(this.keeps, this.changing, this.talks, {
       answers: {
-        welcome: (answer) => this.heardWelcome(answer),
-        queue: (answer) => {
+        welcome: answer => this.heardWelcome(answer),
+        queue: answer => {
           // Of an order after which another was asked for: the answer to that one is on its way.
           if (answer.by !== this.wanted) return;
           this.ordering = false;
           this.heardQueue(answer);
         },
-        dispute: (answer) => this.heardDispute(answer),
-        similar: (answer) => void (this.answeredSimilar.value = answer),
+        dispute: answer => this.heardDispute(answer),
+        similar: answer => void (this.answeredSimilar.value = answer),
         discussing: ({ rounds }, question) => {
           if (!(question?.type === "discuss" && question.coder)) this.toDiscuss.value = [];
           this.keep();
           this.focus.value = ".s7"; // its button is gone
           if (this.talks.open.value) this.channel.ask({ type: "discussions" });
-          this.say(rounds.map(({ name, coders, n_units }) => `“${name}” is open: ${n_units} ${n_units === 1 ? "text" : "texts"} for ${coders.join(", ")}`).join("; "));
+          this.say(
+            rounds
+              .map(
+                ({ name, coders, n_units }) =>
+                  `“${name}” is open: ${n_units} ${n_units === 1 ? "text" : "texts"} for ${coders.join(", ")}`,
+              )
+              .join("; "),
+          );
         },
         changed_code: ({ code }) => {
           this.changing.end();
@@ -125,7 +169,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
       },
       unanswered: {
         queue: () => void ([this.wanted, this.ordering] = [this.by.value, false]),
-        dispute: (question) => {
+        dispute: question => {
           // What was asked for beforehand may have left the queue meanwhile.
           if (this.here.value && keyOf(question) !== keyOf(this.here.value)) return false;
           this.missed();
@@ -133,7 +177,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
         },
       },
       told: {
-        named: (told) => {
+        named: told => {
           // What names coders goes before what calls them otherwise comes.
           batch(() => {
             this.answered.value = null;
@@ -147,7 +191,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
           this.focus.value = ".s7"; // what had it is gone until the answer comes
           this.channel.ask({ type: "discussions" });
         },
-        revised: (told) => {
+        revised: told => {
           this.book.codebook.value = told.codebook;
           queue(told);
         },
@@ -161,7 +205,9 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
 
   /** How a disagreement is settled, also where that is still on its way. */
   settledOf(key: Key): Settled | "pending" | null {
-    const waits = this.outbox.waiting.value.some((act) => act.kind === "rule" && (act.rows ?? [act as Key]).some((one) => keyOf(one) === keyOf(key)));
+    const waits = this.outbox.waiting.value.some(
+      act => act.kind === "rule" && (act.rows ?? [act as Key]).some(one => keyOf(one) === keyOf(key)),
+    );
     return waits ? "pending" : (this.rulings.value.get(keyOf(key)) ?? null);
   }
 
@@ -201,14 +247,14 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
 
   /** Go to a disagreement, wherever it stands in the queue. */
   openKey(key: Key): void {
-    const at = this.rows.value.findIndex((row) => keyOf(row) === keyOf(key));
+    const at = this.rows.value.findIndex(row => keyOf(row) === keyOf(key));
     if (at >= 0) this.open(at);
   }
 
   /** The places of the next `n` shown in the queue that are open, from the top again after the last. */
   private nextOpen(n = 1): number[] {
     const [rows, shown, here] = [this.rows.value, this.filter.places.value, this.place.value];
-    const ahead = [...shown.filter((at) => at > here), ...shown.filter((at) => at < here)];
+    const ahead = [...shown.filter(at => at > here), ...shown.filter(at => at < here)];
     const places: number[] = [];
     for (const at of ahead) {
       if (places.length === n) break;
@@ -219,7 +265,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
 
   override go(by: 1 | -1): void {
     const [shown, here] = [this.filter.places.value, this.place.value];
-    const next = by > 0 ? shown.find((at) => at > here) : shown.findLast((at) => at < here);
+    const next = by > 0 ? shown.find(at => at > here) : shown.findLast(at => at < here);
     if (next !== undefined) this.open(next);
   }
 
@@ -297,15 +343,21 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
     const here = this.dispute.value;
     if (!here) return;
     const [{ unit_id, code }, listed] = [here, this.toDiscuss.value];
-    const left = listed.filter((one) => keyOf(one) !== keyOf(here));
+    const left = listed.filter(one => keyOf(one) !== keyOf(here));
     this.toDiscuss.value = left.length < listed.length ? left : [...listed, { unit_id, code }];
     this.keep();
-    this.say(left.length < listed.length ? "No longer to be discussed" : `To be discussed: ${this.toDiscuss.value.length}`);
+    this.say(
+      left.length < listed.length
+        ? "No longer to be discussed"
+        : `To be discussed: ${this.toDiscuss.value.length}`,
+    );
   }
 
   /** Ask the coder whom the queue is narrowed to, to look again at the texts that it shows. */
   askToLook(): void {
-    const rows = this.filter.places.value.map((at) => this.rows.value[at]!).map(({ unit_id, code }) => ({ unit_id, code }));
+    const rows = this.filter.places.value
+      .map(at => this.rows.value[at]!)
+      .map(({ unit_id, code }) => ({ unit_id, code }));
     if (rows.length) this.channel.ask({ type: "discuss", rows, coder: this.filter.coder.value });
   }
 
@@ -316,7 +368,10 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
   beginBatch(): void {
     this.batch.begin();
     const n = this.batch.rows.value.length;
-    if (n < 2) this.endBatch(n ? "The queue shows one open disagreement only" : "The queue shows no open disagreement");
+    if (n < 2)
+      this.endBatch(
+        n ? "The queue shows one open disagreement only" : "The queue shows no open disagreement",
+      );
     else this.say(`Rule on ${n} together: verdict, reason, then Enter`);
   }
 
@@ -329,9 +384,20 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
   /** Rule alike on all that are ticked, as one step. */
   ruleTogether(): void {
     const { batch } = this;
-    const [applied, rows] = [batch.applied.value, batch.chosen.value.map(({ unit_id, code }) => ({ unit_id, code }))];
-    if (!batch.ready.value || applied === undefined) return this.say(rows.length ? "First choose a verdict and a reason" : "No disagreement is ticked");
-    this.push({ kind: "rule", ...rows[0]!, rows, applied, reason: batch.reason.value, note: batch.note.value.trim() });
+    const [applied, rows] = [
+      batch.applied.value,
+      batch.chosen.value.map(({ unit_id, code }) => ({ unit_id, code })),
+    ];
+    if (!batch.ready.value || applied === undefined)
+      return this.say(rows.length ? "First choose a verdict and a reason" : "No disagreement is ticked");
+    this.push({
+      kind: "rule",
+      ...rows[0]!,
+      rows,
+      applied,
+      reason: batch.reason.value,
+      note: batch.note.value.trim(),
+    });
     this.endBatch();
     this.toNextOpen();
     this.say(`${rows.length} rulings made together; u takes them back`);
@@ -358,17 +424,24 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
   /** Keep what is begun for the page, and the kernel, that comes after this one. */
   private keep(): void {
     const [here, draft, written] = [this.here.value, this.changing.draft.value, this.written.value];
-    const change: Begun | null = here && draft ? { unit_id: here.unit_id, code: here.code, change: draft, why: this.changing.why.value } : null;
-    const gone = [...this.gone].map((key) => [key, ""] as const);
+    const change: Begun | null =
+      here && draft
+        ? { unit_id: here.unit_id, code: here.code, change: draft, why: this.changing.why.value }
+        : null;
+    const gone = [...this.gone].map(key => [key, ""] as const);
     notes().set(this.workId, { notes: new Map([...gone, ...written]), change });
-    this.keeper.keep({ notes: [...written].map(([key, text]) => ({ ...ofKey(key), text })), change, discuss: [...this.toDiscuss.value] });
+    this.keeper.keep({
+      notes: [...written].map(([key, text]) => ({ ...ofKey(key), text })),
+      change,
+      discuss: [...this.toDiscuss.value],
+    });
   }
 
   /** Go on with what was begun before, as the page has it, or else the kernel; the notes go first. */
   private takeUp({ notes: before = [], change = null, discuss = [] }: Partial<Unsaved>): () => void {
     const kept = notes().get(this.workId);
     this.toDiscuss.value = discuss;
-    const all = new Map([...before.map((note) => [keyOf(note), note.text] as const), ...(kept?.notes ?? [])]);
+    const all = new Map([...before.map(note => [keyOf(note), note.text] as const), ...(kept?.notes ?? [])]);
     this.written.value = new Map([...all].filter(([, text]) => text));
     [...all].forEach(([key, text]) => void (text || this.gone.add(key)));
     const begun = kept ? kept.change : change;
@@ -386,13 +459,17 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
     this.focus.value = ".s7-note-field";
   }
 
-  /** The note is written: one on a ruling that stands is ruled again with it, one before a ruling waits for it. */
+  /**
+   * The note is written: one on a ruling that stands is ruled again with it, one before a ruling waits for
+   * it.
+   */
   endNote(): void {
     const [shown, text] = [this.dispute.value, this.note.value];
     this.noting.value = false;
     this.focus.value = ".s7";
     const ruling = shown?.ruling;
-    if (!shown || !ruling?.reason || text.trim() === ruling.note || !this.written.value.has(keyOf(shown))) return;
+    if (!shown || !ruling?.reason || text.trim() === ruling.note || !this.written.value.has(keyOf(shown)))
+      return;
     const applied = { applied: true, absent: false, differing: null }[ruling.settled];
     const { unit_id, code } = shown;
     this.push({ kind: "rule", unit_id, code, applied, reason: ruling.reason, note: text.trim() });
@@ -426,12 +503,14 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
       if (!this.ordering) this.wanted = queue.by;
       this.letters.value = queue.letters;
       this.words.value = queue.words;
-      this.rulings.value = new Map(queue.rows.flatMap((row) => (row.settled ? [[keyOf(row), row.settled] as const] : [])));
+      this.rulings.value = new Map(
+        queue.rows.flatMap(row => (row.settled ? [[keyOf(row), row.settled] as const] : [])),
+      );
       this.progress(queue);
     });
-    const same = before ? queue.rows.findIndex((row) => keyOf(row) === keyOf(before)) : -1;
+    const same = before ? queue.rows.findIndex(row => keyOf(row) === keyOf(before)) : -1;
     if (same < 0) {
-      const open = queue.rows.findIndex((row) => this.settledOf(row) === null);
+      const open = queue.rows.findIndex(row => this.settledOf(row) === null);
       const [begun, why] = [this.changing.draft.value, this.changing.why.value];
       this.open(Math.max(open, 0));
       // The change that is begun may be of the code whose disagreements just left: it stays all the same.
@@ -468,7 +547,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
       this.rulings.value = recorded;
       this.progress(done);
       const shown = this.answered.value;
-      const now = shown && every.find((one) => keyOf(one) === keyOf(shown));
+      const now = shown && every.find(one => keyOf(one) === keyOf(shown));
       if (now) this.answered.value = { ...shown, ruling: now.ruling };
     });
     if (!mine || !(done.undone || done.redone)) return;
@@ -476,6 +555,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
     const label = done.also.length ? `${every.length} rulings` : this.label(done.code);
     if (done.undone || done.counts) return this.say(`${done.undone ? "Undone" : "Redone"}: ${label}`);
     // In a narrow window the line of what was done is out of sight; this must be seen.
-    this.message.value = `${label}: redone, but it settles nothing, because ${done.ruling ? "another ruling is in force" : "its code changed or the text left the queue"}.`;
+    const why = done.ruling ? "another ruling is in force" : "its code changed or the text left the queue";
+    this.message.value = `${label}: redone, but it settles nothing, because ${why}.`;
   }
 }

@@ -28,11 +28,19 @@ export function Fields({ session }: { session: Session }) {
         <span class="s7-code-deeds">
           {code.codable && (
             <>
-              <Button title="Merge into another code (m)" onClick={() => session.begin("merge")} words="Merge…" />
+              <Button
+                title="Merge into another code (m)"
+                onClick={() => session.begin("merge")}
+                words="Merge…"
+              />
               <Button title="Split into parts (s)" onClick={() => session.begin("split")} words="Split…" />
             </>
           )}
-          <Button title="Retire the code (Del)" onClick={() => session.step({ do: "retire", code: code.id })} words="Retire" />
+          <Button
+            title="Retire the code (Del)"
+            onClick={() => session.step({ do: "retire", code: code.id })}
+            words="Retire"
+          />
         </span>
       </div>
       {form === "merge" && <MergeForm key={code.id} session={session} code={code} />}
@@ -48,23 +56,56 @@ function CodeFields({ session, code }: { session: Session; code: DraftCode }) {
   /** What is typed in a field before it is a step. */
   const kept = (name: string) => {
     const as = `field ${code.id} ${name}`;
-    return { typed: session.typed.words.peek()[as], onType: (text: string | null) => (text === null ? session.typed.drop(as) : session.typed.put(as, text)) };
+    return {
+      typed: session.typed.words.peek()[as],
+      onType: (text: string | null) => (text === null ? session.typed.drop(as) : session.typed.put(as, text)),
+    };
   };
   const lines = (name: ListName) => code[name].join("\n");
   return (
     <div class="s7-fields">
       <div class="s7-field-line">
-        <Field label="Label" class="s7-label-field" value={code.label} max={400} {...kept("label")} onWrite={(text) => edit("label", text)} />
-        <Field label="Key" class="s7-key-field" value={code.key ?? ""} max={2} onWrite={(text) => edit("key", text)} />
-        <ColourField value={code.colour} shown={code.look.light} onWrite={(text) => edit("colour", text)} />
+        <Field
+          label="Label"
+          class="s7-label-field"
+          value={code.label}
+          max={400}
+          {...kept("label")}
+          onWrite={text => edit("label", text)}
+        />
+        <Field
+          label="Key"
+          class="s7-key-field"
+          value={code.key ?? ""}
+          max={2}
+          onWrite={text => edit("key", text)}
+        />
+        <ColourField value={code.colour} shown={code.look.light} onWrite={text => edit("colour", text)} />
       </div>
-      <Field label="Definition" class="s7-definition-field" value={code.definition} rows={3} {...kept("definition")} onWrite={(text) => edit("definition", text)} />
+      <Field
+        label="Definition"
+        class="s7-definition-field"
+        value={code.definition}
+        rows={3}
+        {...kept("definition")}
+        onWrite={text => edit("definition", text)}
+      />
       <div class="s7-field-pairs">
         {LISTS.map(([name, words]) => {
-          const broken = code[name].some((entry) => entry.includes("\n"));
+          const broken = code[name].some(entry => entry.includes("\n"));
           const hint = broken ? "contains line breaks: edit it in a file" : "one per line";
           return (
-            <Field key={name} class="s7-list-field" label={words} hint={hint} disabled={broken} value={lines(name)} rows={2} {...kept(name)} onWrite={(text) => edit(name, text.split("\n"))} />
+            <Field
+              key={name}
+              class="s7-list-field"
+              label={words}
+              hint={hint}
+              disabled={broken}
+              value={lines(name)}
+              rows={2}
+              {...kept(name)}
+              onWrite={text => edit(name, text.split("\n"))}
+            />
           );
         })}
       </div>
@@ -72,7 +113,15 @@ function CodeFields({ session, code }: { session: Session; code: DraftCode }) {
   );
 }
 
-function ColourField({ value, shown, onWrite }: { value: string | null; shown: string; onWrite: (text: string) => void }) {
+function ColourField({
+  value,
+  shown,
+  onWrite,
+}: {
+  value: string | null;
+  shown: string;
+  onWrite: (text: string) => void;
+}) {
   const [open, setOpen] = useState(false);
   const write = (text: string) => text !== (value ?? "") && onWrite(text);
   return (
@@ -81,7 +130,12 @@ function ColourField({ value, shown, onWrite }: { value: string | null; shown: s
       <span class="s7-colour-line">
         {value || open ? (
           <>
-            <input type="color" aria-label="Colour" value={value ?? shown} onChange={(event) => write(event.currentTarget.value)} />
+            <input
+              type="color"
+              aria-label="Colour"
+              value={value ?? shown}
+              onChange={event => write(event.currentTarget.value)}
+            />
             <Button
               title="Remove the colour: one is chosen automatically"
               onClick={() => {
@@ -92,7 +146,11 @@ function ColourField({ value, shown, onWrite }: { value: string | null; shown: s
             />
           </>
         ) : (
-          <Button title="Chosen automatically; click to pick one" onClick={() => setOpen(true)} words="automatic" />
+          <Button
+            title="Chosen automatically; click to pick one"
+            onClick={() => setOpen(true)}
+            words="automatic"
+          />
         )}
       </span>
     </div>
@@ -114,11 +172,22 @@ interface Props {
   onWrite: (text: string) => void;
 }
 
-export function Field({ label, value, rows = 0, hint, max, class: name, disabled = false, typed, onType, onWrite }: Props) {
+export function Field({
+  label,
+  value,
+  rows = 0,
+  hint,
+  max,
+  class: name,
+  disabled = false,
+  typed,
+  onType,
+  onWrite,
+}: Props) {
   const field = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
   const known = useRef(value);
   const write = useRef(onWrite);
-  write.current = (text) => {
+  write.current = text => {
     onType?.(null);
     onWrite(text);
   };
@@ -157,7 +226,11 @@ export function Field({ label, value, rows = 0, hint, max, class: name, disabled
         {label}
         {hint && <span class="s7-field-hint"> ({hint})</span>}
       </span>
-      {rows ? <textarea {...shared} rows={rows} defaultValue={typed ?? value} /> : <input {...shared} type="text" defaultValue={typed ?? value} />}
+      {rows ? (
+        <textarea {...shared} rows={rows} defaultValue={typed ?? value} />
+      ) : (
+        <input {...shared} type="text" defaultValue={typed ?? value} />
+      )}
     </label>
   );
 }

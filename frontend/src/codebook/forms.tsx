@@ -22,14 +22,23 @@ export function AddForm({ session }: { session: Session }) {
         first
         name="Label"
         value={label}
-        onWrite={(text) => {
+        onWrite={text => {
           session.typed.put("add label", text);
           session.askAlike(text, definition);
         }}
       />
-      <TextInput name="Definition" rows={3} value={definition} onWrite={(text) => session.typed.put("add definition", text)} />
+      <TextInput
+        name="Definition"
+        rows={3}
+        value={definition}
+        onWrite={text => session.typed.put("add definition", text)}
+      />
       <Named name="Under">
-        <Select value={parent} options={[["", "(top level)"], ...asOptions(session.codes.value)]} onPick={setParent} />
+        <Select
+          value={parent}
+          options={[["", "(top level)"], ...asOptions(session.codes.value)]}
+          onPick={setParent}
+        />
       </Named>
       {label.trim() && alike.length > 0 && <p class="s7-hint">Similar codes: {alike.join(", ")}</p>}
       <FormButtons words="Add" onSend={send} onCancel={() => session.endForm()} />
@@ -38,7 +47,7 @@ export function AddForm({ session }: { session: Session }) {
 }
 
 export function MergeForm({ session, code }: { session: Session; code: DraftCode }) {
-  const others = session.codes.value.filter((one) => one.codable && one.id !== code.id);
+  const others = session.codes.value.filter(one => one.codable && one.id !== code.id);
   const [into, setInto] = useState(others[0]?.id ?? "");
   const send = () => {
     session.step({ do: "merge", code: code.id, into });
@@ -58,10 +67,16 @@ export function MergeForm({ session, code }: { session: Session; code: DraftCode
 
 export function SplitForm({ session, code }: { session: Session; code: DraftCode }) {
   const named = (n: number, name: "label" | "definition") => `split ${code.id} ${n} ${name}`;
-  const there = Object.keys(session.typed.words.value).map((name) => (name.startsWith(`split ${code.id} `) ? Number(name.split(" ")[2]) + 1 : 0));
+  const there = Object.keys(session.typed.words.value).map(name =>
+    name.startsWith(`split ${code.id} `) ? Number(name.split(" ")[2]) + 1 : 0,
+  );
   const [more, setMore] = useState(0);
-  const parts = Array.from({ length: Math.max(2, ...there, more) }, (_, n) => ({ label: session.typed.of(named(n, "label")) ?? "", definition: session.typed.of(named(n, "definition")) ?? "" }));
-  const put = (n: number, name: "label" | "definition", text: string) => session.typed.put(named(n, name), text);
+  const parts = Array.from({ length: Math.max(2, ...there, more) }, (_, n) => ({
+    label: session.typed.of(named(n, "label")) ?? "",
+    definition: session.typed.of(named(n, "definition")) ?? "",
+  }));
+  const put = (n: number, name: "label" | "definition", text: string) =>
+    session.typed.put(named(n, name), text);
   const send = () => {
     if (parts.some(({ label }) => !label.trim())) return session.say("Name each part first");
     session.step({ do: "split", code: code.id, parts });
@@ -69,11 +84,24 @@ export function SplitForm({ session, code }: { session: Session; code: DraftCode
   };
   return (
     <div class="s7-form s7-split-form" role="group" aria-label="Split">
-      <p class="s7-hint">Once this is saved, assign its texts to parts under “Split texts”. Texts without the code have none of its parts.</p>
+      <p class="s7-hint">
+        Once this is saved, assign its texts to parts under “Split texts”. Texts without the code have none of
+        its parts.
+      </p>
       {parts.map((part, n) => (
         <div key={n} class="s7-part">
-          <TextInput first={n === 0} name={`Part ${n + 1}`} value={part.label} onWrite={(text) => put(n, "label", text)} />
-          <TextInput name={`Definition of part ${n + 1}`} rows={2} value={part.definition} onWrite={(text) => put(n, "definition", text)} />
+          <TextInput
+            first={n === 0}
+            name={`Part ${n + 1}`}
+            value={part.label}
+            onWrite={text => put(n, "label", text)}
+          />
+          <TextInput
+            name={`Definition of part ${n + 1}`}
+            rows={2}
+            value={part.definition}
+            onWrite={text => put(n, "definition", text)}
+          />
         </div>
       ))}
       <Button class="s7-quiet" onClick={() => setMore(parts.length + 1)} words="+ Another part" />

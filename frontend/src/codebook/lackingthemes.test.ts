@@ -5,14 +5,30 @@ import type { LackingTheme, Question } from "./messages";
 
 let asked: Question[];
 let lacking: LackingThemes;
-const row = (theme: number): LackingTheme => ({ theme, label: `theme ${theme}`, n_units: 9, n_cases: 6, stable: "", coverage: "", terms: [], sent_back: false });
+const row = (theme: number): LackingTheme => ({
+  theme,
+  label: `theme ${theme}`,
+  n_units: 9,
+  n_cases: 6,
+  stable: "",
+  coverage: "",
+  terms: [],
+  sent_back: false,
+});
 
 beforeEach(() => {
   asked = [];
-  lacking = new LackingThemes((question) => asked.push(question));
+  lacking = new LackingThemes(question => asked.push(question));
   lacking.told.lacking!({ type: "lacking", rows: [row(1), row(2)], n_themes: 3, n_unsure: 0, chats: true });
   lacking.toggle(1);
-  lacking.answers.theme!({ type: "theme", theme: 1, quotes: ["a", "b", "c"].map((unit_id) => ({ unit_id, text: unit_id, n_same: 0 })) }, undefined);
+  lacking.answers.theme!(
+    {
+      type: "theme",
+      theme: 1,
+      quotes: ["a", "b", "c"].map(unit_id => ({ unit_id, text: unit_id, n_same: 0 })),
+    },
+    undefined,
+  );
   asked.length = 0;
 });
 

@@ -1,4 +1,5 @@
-// The themes that no code covers: which is open, which of its texts are ticked, whether a language model may read them.
+// The themes that no code covers: which is open, which of its texts are ticked, whether a language model may
+// read them.
 import { batch, signal } from "@preact/signals";
 import type { Answers, Tellings, Unanswered } from "../shared/session";
 import type { ThemeText } from "../shared/protocol";
@@ -13,13 +14,17 @@ export class LackingThemes extends TickedTexts {
   readonly quotes = signal<readonly ThemeText[]>([]);
 
   readonly answers: Answers<Answer, Question> = {
-    theme: (answer) => this.#opened(answer),
+    theme: answer => this.#opened(answer),
     theme_cost: ({ theme, words }) => {
       if (theme === this.open.value) this.cost.value = words;
     },
   };
-  readonly unanswered: Unanswered<Question> = { theme: () => this.#refused(), propose_theme: () => this.#refused(), theme_chat: () => this.#refused() };
-  readonly told: Tellings<Told> = { lacking: (told) => this.#heardLacking(told) };
+  readonly unanswered: Unanswered<Question> = {
+    theme: () => this.#refused(),
+    propose_theme: () => this.#refused(),
+    theme_chat: () => this.#refused(),
+  };
+  readonly told: Tellings<Told> = { lacking: told => this.#heardLacking(told) };
 
   constructor(private readonly question: (question: Question) => void) {
     super();
@@ -30,7 +35,11 @@ export class LackingThemes extends TickedTexts {
   }
 
   protected ask(what: "cost" | "chat", theme: number, units: string[]): void {
-    this.question(what === "cost" ? { type: "theme_cost", theme, units } : { type: "theme_chat", theme, units, consent: true });
+    this.question(
+      what === "cost"
+        ? { type: "theme_cost", theme, units }
+        : { type: "theme_chat", theme, units, consent: true },
+    );
   }
 
   look(): void {
@@ -69,7 +78,7 @@ export class LackingThemes extends TickedTexts {
     batch(() => {
       this.sending.value = this.asking.value = false;
       if (theme === this.open.value) this.toggle(theme);
-      if (found) this.found.value = { ...found, rows: found.rows.filter((row) => row.theme !== theme) };
+      if (found) this.found.value = { ...found, rows: found.rows.filter(row => row.theme !== theme) };
     });
   }
 

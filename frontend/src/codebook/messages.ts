@@ -2,12 +2,26 @@
 import type { AlikeCode, Code, Stale, ThemeText } from "../shared/protocol";
 
 /** A code of the draft, and what is different of it from the version that the draft began from. */
-export interface DraftCode extends Code { origin: string; source: string; rules_source: string; is_new: boolean; altered: string[]; }
+export interface DraftCode extends Code {
+  origin: string;
+  source: string;
+  rules_source: string;
+  is_new: boolean;
+  altered: string[];
+}
 
 /** One step of the draft; the kernel gives new codes their ids. */
-export interface Step { do: "add" | "take" | "edit" | "move" | "merge" | "split" | "retire" | "mean" | "describe" | "load"; [field: string]: unknown; }
+export interface Step {
+  do: "add" | "take" | "edit" | "move" | "merge" | "split" | "retire" | "mean" | "describe" | "load";
+  [field: string]: unknown;
+}
 
-export interface Change { kind: string; code: string; label: string; into: { code: string; label: string }[]; }
+export interface Change {
+  kind: string;
+  code: string;
+  label: string;
+  into: { code: string; label: string }[];
+}
 
 export interface Draft {
   base: string;
@@ -29,13 +43,33 @@ export interface Draft {
 /** What a changed definition or rule does to the meaning of its code. */
 export type MeaningKind = "redefine" | "narrow" | "widen" | "reword";
 
-/** Of a code with a changed definition or rule: how many texts must be looked at again by what is said of its meaning. */
-export interface Prices { code: string; label: string; choices: { kind: MeaningKind; words: string; n: number; hours: string | null }[]; }
+/**
+ * Of a code with a changed definition or rule: how many texts must be looked at again by what is said of its
+ * meaning.
+ */
+export interface Prices {
+  code: string;
+  label: string;
+  choices: { kind: MeaningKind; words: string; n: number; hours: string | null }[];
+}
 
-export interface Preview extends Stale { type: "preview"; prices: Prices[]; }
+export interface Preview extends Stale {
+  type: "preview";
+  prices: Prices[];
+}
 
-/** What is known of a code's use; `value` is alpha as a number, `waits` how much is to be reviewed. Without `n`, nothing counts before it is. */
-export interface Figures { n: number | null; prevalence: string; alpha: string; value: number | null; n_both: number; waits: string; }
+/**
+ * What is known of a code's use; `value` is alpha as a number, `waits` how much is to be reviewed. Without
+ * `n`, nothing counts before it is.
+ */
+export interface Figures {
+  n: number | null;
+  prevalence: string;
+  alpha: string;
+  value: number | null;
+  n_both: number;
+  waits: string;
+}
 
 export interface Quote {
   unit_id: string;
@@ -49,7 +83,15 @@ export interface Quote {
   stale: boolean;
 }
 
-export interface Quotes { type: "quotes"; code: string; n: number; n_all: number; first: number; coders: string[]; rows: Quote[]; }
+export interface Quotes {
+  type: "quotes";
+  code: string;
+  n: number;
+  n_all: number;
+  first: number;
+  coders: string[];
+  rows: Quote[];
+}
 
 export interface Proposal {
   proposal_id: string;
@@ -82,7 +124,13 @@ export interface LackingTheme {
 }
 
 /** `n_unsure`: of how many themes too few texts are decided to say whether a code covers them. */
-export interface Lacking { type: "lacking"; rows: LackingTheme[]; n_themes: number; n_unsure: number; chats: boolean; }
+export interface Lacking {
+  type: "lacking";
+  rows: LackingTheme[];
+  n_themes: number;
+  n_unsure: number;
+  chats: boolean;
+}
 
 /** What is answered of one of these themes. */
 export type OfTheme =
@@ -99,9 +147,20 @@ export interface Version {
   changes: { kind: string; label: string }[];
 }
 
-export interface Difference { code: string | null; label: string; field: string | null; one: string[]; other: string[]; }
+export interface Difference {
+  code: string | null;
+  label: string;
+  field: string | null;
+  one: string[];
+  other: string[];
+}
 
-export interface Compare { type: "compare"; one: string; other: string; rows: Difference[]; }
+export interface Compare {
+  type: "compare";
+  one: string;
+  other: string;
+  rows: Difference[];
+}
 
 export interface ConflictRow {
   name: string;
@@ -115,16 +174,27 @@ export interface ConflictRow {
   both: string[] | null;
 }
 
-export interface Conflict { type: "conflict"; by: { coder: string; at: string; why: string } | null; rows: ConflictRow[]; }
+export interface Conflict {
+  type: "conflict";
+  by: { coder: string; at: string; why: string } | null;
+  rows: ConflictRow[];
+}
 
-export interface Saved { type: "saved_draft"; n_changes: number; queues: { coder: string; n: number; cell: string }[]; unanswered: boolean; }
+export interface Saved {
+  type: "saved_draft";
+  n_changes: number;
+  queues: { coder: string; n: number; cell: string }[];
+  unanswered: boolean;
+}
 
 export interface Sorting {
   type: "sorting";
   splits: { code: string; label: string; n: number; n_all: number }[];
   code: string | null;
   parts: { id: string; label: string }[];
-  /** Of which themes its waiting texts are (−1: of none), and how many; empty where the study has no themes. */
+  /**
+   * Of which themes its waiting texts are (−1: of none), and how many; empty where the study has no themes.
+   */
   themes: { theme: number; label: string; n: number }[];
   n: number;
   first: number;
@@ -151,13 +221,30 @@ export type Question =
   | { type: "send_back"; proposal: string; why: string }
   | { type: "compare"; one: string; other: string }
   | { type: "save"; why: string; choices: Record<string, Choice> }
-  | { type: "sorting"; code: string | null; find: string; theme: number | null; first: number; fresh?: boolean }
+  | {
+      type: "sorting";
+      code: string | null;
+      find: string;
+      theme: number | null;
+      first: number;
+      fresh?: boolean;
+    }
   | { type: "sort"; code: string; units: readonly string[]; parts: readonly string[] };
 
-export interface Alike { type: "alike"; codes: AlikeCode[]; note: string; }
+export interface Alike {
+  type: "alike";
+  codes: AlikeCode[];
+  note: string;
+}
 
 /** `typed`: what was typed and is no step yet; `n_lost`: steps that cannot be taken any more. */
-export type Welcome = Draft & { type: "welcome"; coder: string; work_id: string; typed: Record<string, string>; n_lost: number };
+export type Welcome = Draft & {
+  type: "welcome";
+  coder: string;
+  work_id: string;
+  typed: Record<string, string>;
+  n_lost: number;
+};
 
 export type Answer =
   | Welcome

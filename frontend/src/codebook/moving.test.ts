@@ -37,7 +37,12 @@ test("a code dropped below one whose codes are in sight becomes the first of the
 
 test("a code is not dropped on itself, or where it stands; which codes stand below it is known", () => {
   for (const drop of ["before", "into", "after"] as const) expect(dropped(CODES, "a", "a", drop)).toBeNull();
-  expect([isWithin(CODES, "c", "b"), isWithin(CODES, "b", "b"), isWithin(CODES, "b", "c"), isWithin(CODES, "a", "b")]).toEqual([true, true, false, false]);
+  expect([
+    isWithin(CODES, "c", "b"),
+    isWithin(CODES, "b", "b"),
+    isWithin(CODES, "b", "c"),
+    isWithin(CODES, "a", "b"),
+  ]).toEqual([true, true, false, false]);
   expect(dropped(CODES, "b", "a", "after")).toBeNull();
   expect(dropped(CODES, "b", "e", "before")).toBeNull();
   expect(dropped(CODES, "d", "b", "into")).toBeNull();

@@ -1,4 +1,5 @@
-// The codebook widget on screen: the tree of codes, the code's fields with its quotes, and what is done with the draft.
+// The codebook widget on screen: the tree of codes, the code's fields with its quotes, and what is done with
+// the draft.
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button, Space } from "../shared/button";
 import { Frame, Tool, WAITING, Who } from "../shared/frame";
@@ -49,11 +50,19 @@ function DraftState({ session }: { session: Session }) {
 }
 
 function Tabs({ session }: { session: Session }) {
-  const counts: Partial<Record<Tab, number>> = { changes: session.draft.value?.changes.length ?? 0, proposals: session.nProposals.value };
+  const counts: Partial<Record<Tab, number>> = {
+    changes: session.draft.value?.changes.length ?? 0,
+    proposals: session.nProposals.value,
+  };
   return (
     <div class="s7-side-tabs" role="group" aria-label="Panel next to the code">
       {TABS.map(([name, words, key]) => (
-        <Button key={name} aria-pressed={session.tab.value === name} title={`${words} (Alt+${key})`} onClick={() => session.open(name)}>
+        <Button
+          key={name}
+          aria-pressed={session.tab.value === name}
+          title={`${words} (Alt+${key})`}
+          onClick={() => session.open(name)}
+        >
           {words}
           {!!counts[name] && <span class="s7-count"> {counts[name]}</span>}
         </Button>
@@ -82,8 +91,12 @@ export function Page({ session }: { session: Session }) {
 
   /** Enter in a field of one line, Ctrl+Enter in any: the form is sent, the field becomes a step. */
   const inField = (event: KeyboardEvent, field: HTMLElement): boolean => {
-    if (event.key === "Enter" && field.matches(".s7-find-code")) return tree()?.focus(), true;
-    const sent = event.key === "Enter" && (event.ctrlKey || event.metaKey || !(field instanceof HTMLTextAreaElement));
+    if (event.key === "Enter" && field.matches(".s7-find-code")) {
+      tree()?.focus();
+      return true;
+    }
+    const sent =
+      event.key === "Enter" && (event.ctrlKey || event.metaKey || !(field instanceof HTMLTextAreaElement));
     const form = field.closest(".s7-form, .s7-save, .s7-fields");
     if (!sent || event.repeat || !form) return opensTab(event);
     if (form.matches(".s7-fields")) tree()?.focus();
@@ -94,7 +107,8 @@ export function Page({ session }: { session: Session }) {
   const press = (event: KeyboardEvent, target: Element): boolean => {
     if (opensTab(event)) return true;
     if (event.ctrlKey || event.metaKey) return false;
-    if (target.closest(".s7-sorting") && !event.altKey) return session.sorter.press(event.key, event.shiftKey);
+    if (target.closest(".s7-sorting") && !event.altKey)
+      return session.sorter.press(event.key, event.shiftKey);
     return pressInTree(event, session);
   };
 
@@ -110,7 +124,8 @@ export function Page({ session }: { session: Session }) {
   // What had the focus may be gone with the tab that was left, and the keys with it.
   const isFirst = useRef(true);
   useLayoutEffect(() => {
-    if (!isFirst.current && document.activeElement === document.body) root.current?.querySelector<HTMLElement>(TAB)?.focus();
+    if (!isFirst.current && document.activeElement === document.body)
+      root.current?.querySelector<HTMLElement>(TAB)?.focus();
     isFirst.current = false;
   }, [tab]);
 
@@ -143,8 +158,20 @@ export function Page({ session }: { session: Session }) {
       state={<DraftState session={session} />}
       tools={
         <>
-          <Tool name="Undo" sign="↶" press="z" ready={!!draft?.steps.length} run={() => session.takeBack("undo")} />
-          <Tool name="Redo" sign="↷" press="y" ready={!!draft?.undone.length} run={() => session.takeBack("redo")} />
+          <Tool
+            name="Undo"
+            sign="↶"
+            press="z"
+            ready={!!draft?.steps.length}
+            run={() => session.takeBack("undo")}
+          />
+          <Tool
+            name="Redo"
+            sign="↷"
+            press="y"
+            ready={!!draft?.undone.length}
+            run={() => session.takeBack("redo")}
+          />
         </>
       }
       placeholder={!draft && WAITING}
@@ -152,7 +179,13 @@ export function Page({ session }: { session: Session }) {
       <div class="s7-panes s7-revision">
         <CodeTree session={session} />
         <section class="s7-middle">
-          {tab === "sorting" ? <SortingPane session={session} /> : tab === "versions" ? <Comparison session={session} /> : <Fields session={session} />}
+          {tab === "sorting" ? (
+            <SortingPane session={session} />
+          ) : tab === "versions" ? (
+            <Comparison session={session} />
+          ) : (
+            <Fields session={session} />
+          )}
         </section>
         <section class="s7-beside" aria-label="Draft and its sources">
           <Tabs session={session} />

@@ -15,14 +15,25 @@ export function QuoteList({ session }: { session: Session }) {
   return (
     <section class="s7-quotes-pane" aria-label="Quotes">
       <div class="s7-pane-line">
-        <h5>{quotes.n === quotes.n_all ? `${quotes.n} ${quotes.n === 1 ? "quote" : "quotes"}` : `${quotes.n} of ${quotes.n_all} quotes`}{waits && <span class="s7-count"> · {waits}</span>}</h5>
-        <Search class="s7-find-quotes" aria-label="Find in the quotes" placeholder="Find in the texts" defaultValue={session.find.value} onFind={look} />
+        <h5>
+          {quotes.n === quotes.n_all
+            ? `${quotes.n} ${quotes.n === 1 ? "quote" : "quotes"}`
+            : `${quotes.n} of ${quotes.n_all} quotes`}
+          {waits && <span class="s7-count"> · {waits}</span>}
+        </h5>
+        <Search
+          class="s7-find-quotes"
+          aria-label="Find in the quotes"
+          placeholder="Find in the texts"
+          defaultValue={session.find.value}
+          onFind={look}
+        />
         {quotes.coders.length > 1 && (
           <Select
             aria-label="Whose quotes"
             value={session.ofCoder.value}
             options={[["", "all coders"], ...quotes.coders.map((coder): Option => [coder, coder])]}
-            onPick={(coder) => {
+            onPick={coder => {
               session.ofCoder.value = coder;
               session.askQuotes(0);
             }}
@@ -31,11 +42,15 @@ export function QuoteList({ session }: { session: Session }) {
       </div>
       <ul class="s7-quote-rows">
         {quotes.rows.map((quote, n) => (
-          <li key={n}><QuoteView quote={quote} /></li>
+          <li key={n}>
+            <QuoteView quote={quote} />
+          </li>
         ))}
       </ul>
       {quotes.rows.length < quotes.n && (
-        <Button class="s7-more-quotes" onClick={() => session.askQuotes(quotes.rows.length)}>{quotes.n - quotes.rows.length} more</Button>
+        <Button class="s7-more-quotes" onClick={() => session.askQuotes(quotes.rows.length)}>
+          {quotes.n - quotes.rows.length} more
+        </Button>
       )}
     </section>
   );

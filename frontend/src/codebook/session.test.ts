@@ -18,7 +18,7 @@ class Kernel {
 
   model(): Model {
     return {
-      send: (content) => {
+      send: content => {
         if (this.dead) throw new Error("comm is dead");
         this.asked.push(structuredClone(content) as Asked);
       },
@@ -28,17 +28,44 @@ class Kernel {
   }
 
   draft(): Draft {
-    const codes = [code("warm", "1"), code("kind", null)].map((one) => ({ ...one, origin: "deductive", source: "", rules_source: "", is_new: false, altered: [] }));
-    return { base: "f1", moved_on: false, title: "Book", codes, changes: [], steps: this.steps, undone: [], said: this.steps.map((step) => step.do), merged: {}, taken: {}, meaning: this.meaning };
+    const codes = [code("warm", "1"), code("kind", null)].map(one => ({
+      ...one,
+      origin: "deductive",
+      source: "",
+      rules_source: "",
+      is_new: false,
+      altered: [],
+    }));
+    return {
+      base: "f1",
+      moved_on: false,
+      title: "Book",
+      codes,
+      changes: [],
+      steps: this.steps,
+      undone: [],
+      said: this.steps.map(step => step.do),
+      merged: {},
+      taken: {},
+      meaning: this.meaning,
+    };
   }
 
   say(answer: object, to: Asked | null = null): void {
-    [...this.hear].forEach((hear) => hear(structuredClone({ ...answer, id: to?.id ?? null, client: to?.client ?? null }) as unknown as Reply));
+    [...this.hear].forEach(hear =>
+      hear(
+        structuredClone({ ...answer, id: to?.id ?? null, client: to?.client ?? null }) as unknown as Reply,
+      ),
+    );
   }
 
   answer(refuse = false): void {
     for (const asked of this.asked.splice(0)) {
-      if (asked.type === "hello") this.say({ type: "welcome", coder: "lead", work_id: "work", typed: this.typed, n_lost: 0, ...this.draft() }, asked);
+      if (asked.type === "hello")
+        this.say(
+          { type: "welcome", coder: "lead", work_id: "work", typed: this.typed, n_lost: 0, ...this.draft() },
+          asked,
+        );
       else if (refuse) this.say({ type: "refused", message: "no" }, asked);
       else if (asked.type === "step" || asked.type === "restore") {
         this.steps = asked.type === "step" ? [...this.steps, asked.step] : [...asked.steps];
@@ -46,9 +73,25 @@ class Kernel {
         this.say({ type: "changed" }, asked);
       } else if (asked.type === "save") {
         const chosen = Object.keys(asked.choices).length > 0;
-        const rows = [{ name: "warm label", code: "warm", label: "Warm", field: "label", base: ["Warm"], mine: ["Mine"], theirs: ["Theirs"], both: null }];
+        const rows = [
+          {
+            name: "warm label",
+            code: "warm",
+            label: "Warm",
+            field: "label",
+            base: ["Warm"],
+            mine: ["Mine"],
+            theirs: ["Theirs"],
+            both: null,
+          },
+        ];
         if (chosen) this.steps = [];
-        this.say(chosen ? { type: "saved_draft", n_changes: 1, queues: [], unanswered: false } : { type: "conflict", by: null, rows }, asked);
+        this.say(
+          chosen
+            ? { type: "saved_draft", n_changes: 1, queues: [], unanswered: false }
+            : { type: "conflict", by: null, rows },
+          asked,
+        );
       }
     }
   }
@@ -115,14 +158,20 @@ test("what is typed outlives the page in the kernel, and the kernel in the page,
   session.typed.put("add label", "Being lec");
   session.typed.put("field kind definition", "In mid-sen");
   vi.advanceTimersByTime(400);
-  expect(kernel.asked.findLast(({ type }) => type === "keep")).toMatchObject({ typed: { "add label": "Being lec", "field kind definition": "In mid-sen" } });
+  expect(kernel.asked.findLast(({ type }) => type === "keep")).toMatchObject({
+    typed: { "add label": "Being lec", "field kind definition": "In mid-sen" },
+  });
   const typed = { ...session.typed.words.value };
   session.close();
   drafts().clear(); // as in another page
   kernel = new Kernel();
   kernel.typed = typed;
   open();
-  expect([session.form.value, session.selected.value, session.typed.of("add label")]).toEqual(["add", "kind", "Being lec"]);
+  expect([session.form.value, session.selected.value, session.typed.of("add label")]).toEqual([
+    "add",
+    "kind",
+    "Being lec",
+  ]);
   kernel.dead = true;
   session.endForm();
   session.typed.put("field kind definition", "In mid-sentence");
@@ -153,7 +202,11 @@ test("what both changed is chosen before it is saved, and the draft stays until 
   session.choices.value = { "warm label": "mine" };
   session.save("Why");
   kernel.answer();
-  expect([session.conflict.value, session.saved.value?.n_changes, session.choices.value]).toEqual([null, 1, {}]);
+  expect([session.conflict.value, session.saved.value?.n_changes, session.choices.value]).toEqual([
+    null,
+    1,
+    {},
+  ]);
 });
 
 test("keys go through the tree, and a form opens for a code that can be applied", () => {
@@ -165,14 +218,30 @@ test("keys go through the tree, and a form opens for a code that can be applied"
   session.begin("split");
   expect(session.form.value).toBe("split");
   session.move("in");
-  expect(kernel.asked.at(-1)).toMatchObject({ type: "step", step: { do: "move", code: "kind", parent: "warm", before: null } });
+  expect(kernel.asked.at(-1)).toMatchObject({
+    type: "step",
+    step: { do: "move", code: "kind", parent: "warm", before: null },
+  });
 });
 
 test("what a change means is a step with the reason that is typed, and a claim without one is named", () => {
   session.edit("warm", { definition: "Warmer." });
   kernel.answer();
-  const choices = (["redefine", "narrow", "widen", "reword"] as const).map((kind, n) => ({ kind, words: kind, n, hours: null }));
-  kernel.say({ type: "preview", words: "", by_code: [], by_coder: [], total: null, at_least: false, prices: [{ code: "warm", label: "Warm", choices }] });
+  const choices = (["redefine", "narrow", "widen", "reword"] as const).map((kind, n) => ({
+    kind,
+    words: kind,
+    n,
+    hours: null,
+  }));
+  kernel.say({
+    type: "preview",
+    words: "",
+    by_code: [],
+    by_coder: [],
+    total: null,
+    at_least: false,
+    prices: [{ code: "warm", label: "Warm", choices }],
+  });
   expect(session.unexplained).toBeUndefined();
   session.mean("warm", "reword");
   expect(session.pending.value).toEqual([{ do: "mean", code: "warm", kind: "reword", why: "" }]);
@@ -187,11 +256,28 @@ test("what a change means is a step with the reason that is typed, and a claim w
 
 test("codes with low agreement are listed, the lowest first, and a code is found below a folded one", () => {
   const figure = (value: number | null) => ({ n: 1, prevalence: "", alpha: "", value, n_both: 2 });
-  const codes = ["warm", "kind", "calm"].map((id) => ({ ...code(id, null), parent: id === "calm" ? "warm" : null, origin: "deductive", source: "", rules_source: "", is_new: false, altered: [] }));
+  const codes = ["warm", "kind", "calm"].map(id => ({
+    ...code(id, null),
+    parent: id === "calm" ? "warm" : null,
+    origin: "deductive",
+    source: "",
+    rules_source: "",
+    is_new: false,
+    altered: [],
+  }));
   kernel.answer();
   kernel.say({ type: "draft", ...kernel.draft(), codes });
-  kernel.say({ type: "figures", figures: { warm: figure(0.667), kind: figure(0.5), calm: figure(-0.1) }, n_proposals: 2, n_split: 3 });
-  expect([session.weak.map(({ id }) => id), session.nProposals.value, session.nSplit.value]).toEqual([["calm", "kind"], 2, 3]);
+  kernel.say({
+    type: "figures",
+    figures: { warm: figure(0.667), kind: figure(0.5), calm: figure(-0.1) },
+    n_proposals: 2,
+    n_split: 3,
+  });
+  expect([session.weak.map(({ id }) => id), session.nProposals.value, session.nSplit.value]).toEqual([
+    ["calm", "kind"],
+    2,
+    3,
+  ]);
   session.book.fold(["warm"], true);
   session.findCode("  CAL");
   expect([session.selected.value, session.book.folded.value.has("warm")]).toEqual(["calm", false]);

@@ -4,7 +4,26 @@ import type { Model } from "../shared/channel";
 import { WidgetSession } from "../shared/session";
 import { kept } from "../shared/keeper";
 import type { AlikeCode } from "../shared/protocol";
-import type { Answer, Choice, Compare, Conflict, Draft, DraftCode, Figures, MeaningKind, Preview, Proposal, Question, Quotes, Saved, Sorting, Step, Told, Version, Welcome } from "./messages";
+import type {
+  Answer,
+  Choice,
+  Compare,
+  Conflict,
+  Draft,
+  DraftCode,
+  Figures,
+  MeaningKind,
+  Preview,
+  Proposal,
+  Question,
+  Quotes,
+  Saved,
+  Sorting,
+  Step,
+  Told,
+  Version,
+  Welcome,
+} from "./messages";
 import { dropped, isWithin, moved, type Drop, type Place, type Way } from "./moving";
 import { LackingThemes } from "./lackingthemes";
 import { Sorter } from "./sorter";
@@ -62,10 +81,17 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   readonly nProposals = signal(0);
   /** How many texts of split codes wait for their parts. */
   readonly nSplit = signal(0);
-  readonly sorter = new Sorter((question) => this.channel.ask(question), (words) => this.say(words), this.channel.slow);
+  readonly sorter = new Sorter(
+    question => this.channel.ask(question),
+    words => this.say(words),
+    this.channel.slow,
+  );
   readonly presses = this.sorter.presses;
-  readonly lacking = new LackingThemes((question) => this.channel.ask(question));
-  readonly typed = new Typed((typed) => this.channel.ask({ type: "keep", typed }, false), () => this.#keep());
+  readonly lacking = new LackingThemes(question => this.channel.ask(question));
+  readonly typed = new Typed(
+    typed => this.channel.ask({ type: "keep", typed }, false),
+    () => this.#keep(),
+  );
   /** Steps that are on their way. */
   readonly pending = signal<readonly Step[]>([]);
   #work = "";
@@ -80,7 +106,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
         welcome: (answer, question) => question && this.#heardWelcome(answer),
         changed: (_, question) => question?.type === "step" && stepped(question),
         alike: ({ codes }) => void (this.alike.value = codes),
-        quotes: (answer) => this.#heardQuotes(answer),
+        quotes: answer => this.#heardQuotes(answer),
         proposals: ({ rows }) =>
           batch(() => {
             this.proposals.value = rows;
@@ -94,12 +120,12 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
         },
         theme_proposed: ({ theme }) => this.#proposed(theme),
         versions: ({ versions }) => this.#heardVersions(versions),
-        compare: (answer) => void (this.compared.value = answer),
-        conflict: (answer) => {
+        compare: answer => void (this.compared.value = answer),
+        conflict: answer => {
           this.saving.value = false;
           this.conflict.value = answer;
         },
-        saved_draft: (answer) => this.#heardSaved(answer),
+        saved_draft: answer => this.#heardSaved(answer),
         sorting: (answer, question) => this.#heardSorting(answer, question),
         sorted: (answer, question) => this.#heardSorting(answer, question),
       },
@@ -108,9 +134,10 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
         save: () => void (this.saving.value = false),
       },
       told: {
-        draft: (told) => this.#heardDraft(told),
-        preview: (told) => void (this.preview.value = told),
-        unkept: ({ message }) => void (this.message.value = `The draft is kept in this page only. ${message}`),
+        draft: told => this.#heardDraft(told),
+        preview: told => void (this.preview.value = told),
+        unkept: ({ message }) =>
+          void (this.message.value = `The draft is kept in this page only. ${message}`),
         theme_drafted: ({ theme }) => this.#proposed(theme),
         lacking_failed: ({ message }) => {
           this.lacking.failed();
@@ -165,7 +192,9 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   /** A code with a claim about its meaning that has no reason. */
   get unexplained(): string | undefined {
     const meaning = this.draft.value?.meaning ?? {};
-    return this.preview.value?.prices.find(({ code }) => (meaning[code]?.kind ?? "redefine") !== "redefine" && !this.whyMeant(code).trim())?.label;
+    return this.preview.value?.prices.find(
+      ({ code }) => (meaning[code]?.kind ?? "redefine") !== "redefine" && !this.whyMeant(code).trim(),
+    )?.label;
   }
 
   move(way: Way): void {
@@ -193,7 +222,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
     this.step({ do: "move", code: id, ...place });
     if (isWithin(this.codes.value, on, id)) return; // the kernel says why not
     if (place.parent) this.book.fold([place.parent], false);
-    this.say(`${this.codes.value.find((code) => code.id === id)!.label}: moved`);
+    this.say(`${this.codes.value.find(code => code.id === id)!.label}: moved`);
   }
 
   /** Open a form, in the middle. */
@@ -209,7 +238,8 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
 
   /** The form is done with; what is typed in it goes. */
   endForm(): void {
-    if (this.form.value) this.typed.drop(this.form.value === "split" ? `split ${this.selected.value}` : this.form.value);
+    if (this.form.value)
+      this.typed.drop(this.form.value === "split" ? `split ${this.selected.value}` : this.form.value);
     this.form.value = null;
     this.focus.value = ".s7-tree";
   }
@@ -234,15 +264,19 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   /** Codes on which coders agree too little for any conclusion, the lowest alpha first. */
   get weak(): DraftCode[] {
     const alpha = ({ id }: DraftCode) => this.figures.value?.[id]?.value ?? 1;
-    return this.codes.value.filter((code) => alpha(code) < LEAST).sort((one, other) => alpha(one) - alpha(other));
+    return this.codes.value
+      .filter(code => alpha(code) < LEAST)
+      .sort((one, other) => alpha(one) - alpha(other));
   }
 
   /** Go to the first code whose label or id has these words. */
   findCode(words: string): void {
     const wanted = words.trim().toLowerCase();
-    const found = wanted && this.codes.value.find(({ id, label }) => `${label} ${id}`.toLowerCase().includes(wanted));
+    const found =
+      wanted && this.codes.value.find(({ id, label }) => `${label} ${id}`.toLowerCase().includes(wanted));
     if (!found) return void (wanted && this.say("No code is called so"));
-    for (let up = found.parent; up; up = this.codes.value.find(({ id }) => id === up)?.parent ?? null) this.book.fold([up], false);
+    for (let up = found.parent; up; up = this.codes.value.find(({ id }) => id === up)?.parent ?? null)
+      this.book.fold([up], false);
     this.select(found.id);
   }
 
@@ -276,7 +310,8 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
 
   askQuotes(first: number): void {
     const code = this.selected.value;
-    if (code !== null) this.channel.ask({ type: "quotes", code, find: this.find.value, coder: this.ofCoder.value, first });
+    if (code !== null)
+      this.channel.ask({ type: "quotes", code, find: this.find.value, coder: this.ofCoder.value, first });
   }
 
   open(tab: Tab): void {
@@ -332,7 +367,8 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
       this.#show(welcome);
       this.selected.value ??= welcome.codes[0]?.id ?? null;
       this.#takeUp(before?.typed ?? welcome.typed); // what the page kept is later: the kernel may have died meanwhile
-      if (welcome.n_lost) this.message.value = `${welcome.n_lost} steps of the kept draft no longer work and were left out.`;
+      if (welcome.n_lost)
+        this.message.value = `${welcome.n_lost} steps of the kept draft no longer work and were left out.`;
     });
     this.#welcomed = true;
     this.askQuotes(0);
@@ -344,9 +380,9 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
     const names = Object.keys(typed);
     if (!names.length) return;
     this.typed.take(typed);
-    const [what, code] = (names.find((name) => /^(field|split) /.test(name)) ?? "").split(" ");
+    const [what, code] = (names.find(name => /^(field|split) /.test(name)) ?? "").split(" ");
     if (code && this.codes.value.some(({ id }) => id === code)) this.selected.value = code;
-    this.form.value = names.some((name) => name.startsWith("add ")) ? "add" : what === "split" ? "split" : null;
+    this.form.value = names.some(name => name.startsWith("add ")) ? "add" : what === "split" ? "split" : null;
     this.say("Your unsaved text is back");
   }
 
@@ -366,7 +402,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
       if (added && !more.length && before.size) this.selected.value = added.id;
       if (!this.code.value) this.selected.value = draft.codes[0]?.id ?? null;
     });
-    this.typed.drop(...Object.keys(draft.taken).map((proposal) => `proposal ${proposal}`));
+    this.typed.drop(...Object.keys(draft.taken).map(proposal => `proposal ${proposal}`));
     this.#keep();
     if (this.tab.value === "proposals") this.channel.ask({ type: "proposals" });
   }
@@ -379,7 +415,8 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   #heardVersions(versions: Version[]): void {
     this.versions.value = versions;
     const [last] = versions;
-    if (!this.compared.value && last) this.compare(last.base ?? last.version, last.base === null ? "draft" : last.version);
+    if (!this.compared.value && last)
+      this.compare(last.base ?? last.version, last.base === null ? "draft" : last.version);
   }
 
   #heardSaved(saved: Saved): void {
@@ -390,14 +427,16 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
       this.typed.drop("why", "mean");
       this.saved.value = saved;
       this.focus.value = ".s7-tree";
-      this.message.value = saved.unanswered ? "The codebook is saved, but the answers to the proposals were not. Take the proposals again." : null;
+      this.message.value = saved.unanswered
+        ? "The codebook is saved, but the answers to the proposals were not. Take the proposals again."
+        : null;
     });
     this.say("Saved");
   }
 
   /** A step was answered, either way. */
   #arrived(step: Step): void {
-    this.pending.value = this.pending.value.filter((one) => one !== step);
+    this.pending.value = this.pending.value.filter(one => one !== step);
     this.#keep();
   }
 
@@ -407,7 +446,13 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
     if (!this.#welcomed || !draft) return;
     // That nothing is typed any more is kept, too: a kernel that died may not have heard of it.
     if (draft.steps.length || draft.undone.length || pending.length || this.typed.isTouched) {
-      drafts().set(this.#work, { base: draft.base, steps: draft.steps, undone: draft.undone, pending, typed: this.typed.words.peek() });
+      drafts().set(this.#work, {
+        base: draft.base,
+        steps: draft.steps,
+        undone: draft.undone,
+        pending,
+        typed: this.typed.words.peek(),
+      });
     } else drafts().delete(this.#work);
   }
 }

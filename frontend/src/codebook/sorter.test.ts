@@ -14,21 +14,40 @@ const hear = (answer: Parameters<Sorter["heard"]>[0], to = last) => sorter.heard
 const failed = (question: Question) => sorter.unanswered.sort!(question as Question & { type: "sort" }, "");
 
 function page(ids: string[], over: Partial<Sorting> = {}): Sorting {
-  const rows = ids.map((unit_id) => ({ unit_id, text: unit_id, quotes: [] }));
-  const themes = [4, 2, -1].map((theme) => ({ theme, label: theme < 0 ? "" : `theme ${theme}`, n: 2 }));
-  const parts = [{ id: "close", label: "Close" }, { id: "soft", label: "Soft" }];
-  return { type: "sorting", splits: [], code: "warm", parts, themes, n: ids.length, first: 0, ids, can_undo: false, rows, ...over };
+  const rows = ids.map(unit_id => ({ unit_id, text: unit_id, quotes: [] }));
+  const themes = [4, 2, -1].map(theme => ({ theme, label: theme < 0 ? "" : `theme ${theme}`, n: 2 }));
+  const parts = [
+    { id: "close", label: "Close" },
+    { id: "soft", label: "Soft" },
+  ];
+  return {
+    type: "sorting",
+    splits: [],
+    code: "warm",
+    parts,
+    themes,
+    n: ids.length,
+    first: 0,
+    ids,
+    can_undo: false,
+    rows,
+    ...over,
+  };
 }
 
 beforeEach(() => {
   [asked, said] = [[], []];
-  sorter = new Sorter((question) => asked.push((last = question)), (words) => said.push(words), signal(false));
+  sorter = new Sorter(
+    question => asked.push((last = question)),
+    words => said.push(words),
+    signal(false),
+  );
   sorter.begin();
   hear(page(["a", "b", "c"]));
   asked.length = 0;
 });
 
-const themesAsked = () => asked.map((question) => question.type === "sorting" && question.theme);
+const themesAsked = () => asked.map(question => question.type === "sorting" && question.theme);
 
 test("t goes from theme to theme, and after the last one to all texts again; T goes back", () => {
   for (const key of ["t", "t", "t", "t", "T"]) {
@@ -62,7 +81,7 @@ test("once told and taken back, the theme stays chosen", () => {
   hear(page([], { can_undo: true }));
   sorter.press("z");
   hear({ type: "sorted", n: 0 });
-  expect(themesAsked().filter((theme) => theme !== false)).toEqual([4, 4, 4]);
+  expect(themesAsked().filter(theme => theme !== false)).toEqual([4, 4, 4]);
 });
 
 test("a theme that is gone meanwhile gives way to all texts", () => {
@@ -138,12 +157,16 @@ test("keys that come faster than the next text are done on it, in order", async 
   sorter.press("1");
   sorter.press("Enter");
   for (const key of ["2", "Enter"]) sorter.press(key);
-  const sorted = () => asked.flatMap((question) => (question.type === "sort" ? [[question.units, question.parts]] : []));
+  const sorted = () =>
+    asked.flatMap(question => (question.type === "sort" ? [[question.units, question.parts]] : []));
   expect(sorted()).toEqual([[["a"], ["close"]]]);
   hear({ type: "sorted", n: 1 }); // the text that was sorted is still on screen
   await Promise.resolve();
   expect(sorted()).toHaveLength(1);
   hear(page(["b", "c"]));
   for (let turn = 0; turn < 5; turn++) await Promise.resolve();
-  expect(sorted()).toEqual([[["a"], ["close"]], [["b"], ["soft"]]]);
+  expect(sorted()).toEqual([
+    [["a"], ["close"]],
+    [["b"], ["soft"]],
+  ]);
 });

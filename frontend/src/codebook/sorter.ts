@@ -29,7 +29,10 @@ export class Sorter {
   });
 
   readonly presses: PressQueue;
-  readonly unanswered: Unanswered<Question> = { sort: (question) => this.#failed(question), sorting: (question) => this.#failed(question) };
+  readonly unanswered: Unanswered<Question> = {
+    sort: question => this.#failed(question),
+    sorting: question => this.#failed(question),
+  };
 
   /** `slow`: whether the kernel takes longer than usual to answer. */
   constructor(
@@ -37,7 +40,8 @@ export class Sorter {
     private readonly say: (words: string) => void,
     slow: ReadonlySignal<boolean>,
   ) {
-    // Keys wait for the next text, not for texts that a search or another theme brings: nobody has seen those.
+    // Keys wait for the next text, not for texts that a search or another theme brings: nobody has seen
+    // those.
     this.presses = new PressQueue(this.busy, slow, () => this.row.value?.unit_id, say);
   }
 
@@ -97,7 +101,7 @@ export class Sorter {
 
   toggle(part: string): void {
     const chosen = this.chosen.value;
-    this.chosen.value = chosen.includes(part) ? chosen.filter((one) => one !== part) : [...chosen, part];
+    this.chosen.value = chosen.includes(part) ? chosen.filter(one => one !== part) : [...chosen, part];
   }
 
   step(by: number): void {
@@ -120,7 +124,12 @@ export class Sorter {
     if (this.looking.value) return this.say("Still looking for these texts");
     if (!this.chosen.value.length && !none) return this.say("Choose a part first, or “None of them”");
     this.busy.value = this.#saving = true;
-    this.ask({ type: "sort", code: found.code, units: all ? found.ids : [row.unit_id], parts: none ? [] : this.chosen.value });
+    this.ask({
+      type: "sort",
+      code: found.code,
+      units: all ? found.ids : [row.unit_id],
+      parts: none ? [] : this.chosen.value,
+    });
     this.chosen.value = [];
   }
 
@@ -134,7 +143,9 @@ export class Sorter {
     if (this.found.value?.can_undo) this.ask({ type: "unsort" });
   }
 
-  /** Do what a key means here, once the text that it is meant for is on screen; false where it means nothing. */
+  /**
+   * Do what a key means here, once the text that it is meant for is on screen; false where it means nothing.
+   */
   press(key: string, shift = false): boolean {
     const action = this.#meant(key, shift);
     if (action) this.presses.inTurn(action);
@@ -145,7 +156,12 @@ export class Sorter {
     const part = /^[1-9]$/.test(key) ? this.found.value?.parts[Number(key) - 1] : undefined;
     if (part) return () => this.toggle(part.id);
     const keys: Record<string, () => void> = {
-      Enter: () => (!shift ? this.sort(false) : this.isChosen.value ? this.sort(true) : this.say("Choose a theme or search first")),
+      Enter: () =>
+        !shift
+          ? this.sort(false)
+          : this.isChosen.value
+            ? this.sort(true)
+            : this.say("Choose a theme or search first"),
       t: () => this.turnTheme(1),
       T: () => this.turnTheme(-1),
       "0": () => this.sort(false, true),

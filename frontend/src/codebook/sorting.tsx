@@ -15,14 +15,21 @@ export function SplitList({ session }: { session: Session }) {
   return (
     <div class="s7-beside-body">
       {found?.splits.map(({ code, label, n, n_all }) => (
-        <Button key={code} class="s7-split" aria-pressed={found.code === code} onClick={() => sorter.begin(code)}>
+        <Button
+          key={code}
+          class="s7-split"
+          aria-pressed={found.code === code}
+          onClick={() => sorter.begin(code)}
+        >
           <span dir="auto">{label}</span>: {n_all - n} of {n_all} sorted
         </Button>
       ))}
-      {found && !found.splits.length && <p class="s7-hint">No texts that you may see are waiting to be sorted.</p>}
+      {found && !found.splits.length && (
+        <p class="s7-hint">No texts that you may see are waiting to be sorted.</p>
+      )}
       <p class="s7-hint">
-        Your own codings become codings of the part. Other coders’ codings are never changed: your rulings on the parts decide consensus, and the
-        coders review their own decisions later.
+        Your own codings become codings of the part. Other coders’ codings are never changed: your rulings on
+        the parts decide consensus, and the coders review their own decisions later.
       </p>
     </div>
   );
@@ -45,11 +52,13 @@ function ThemeChoice({ sorter, themes }: { sorter: Sorter; themes: Sorting["them
       value={String(sorter.theme.value ?? "")}
       onPointerDown={() => (byMouse.current = true)}
       onKeyDown={() => (byMouse.current = false)}
-      onChange={(event) => choose(event.currentTarget)}
+      onChange={event => choose(event.currentTarget)}
     >
       <option value="">All themes ({all})</option>
       {themes.map(({ theme, label, n }) => (
-        <option key={theme} value={String(theme)} selected={theme === sorter.theme.value}>{label || "In no theme"} ({n})</option>
+        <option key={theme} value={String(theme)} selected={theme === sorter.theme.value}>
+          {label || "In no theme"} ({n})
+        </option>
       ))}
     </select>
   );
@@ -68,7 +77,9 @@ function Unread({ sorter }: { sorter: Sorter }) {
 function empty(sorter: Sorter): string {
   if (sorter.found.value?.n || sorter.looking.value) return "Loading…";
   if (sorter.find.value.trim()) return "Nothing found.";
-  return sorter.theme.value === null ? "Nothing found." : "All of these are sorted. Press t for the next theme.";
+  return sorter.theme.value === null
+    ? "Nothing found."
+    : "All of these are sorted. Press t for the next theme.";
 }
 
 export function SortingPane({ session }: { session: Session }) {
@@ -96,7 +107,12 @@ export function SortingPane({ session }: { session: Session }) {
       </div>
       <div class="s7-pane-line">
         {found.themes.length > 0 && <ThemeChoice sorter={sorter} themes={found.themes} />}
-        <Search aria-label="Find among these texts" placeholder="Find among these texts" defaultValue={sorter.find.value} onFind={(words) => sorter.look(words)} />
+        <Search
+          aria-label="Find among these texts"
+          placeholder="Find among these texts"
+          defaultValue={sorter.find.value}
+          onFind={words => sorter.look(words)}
+        />
       </div>
       <div class="s7-parts" role="group" aria-label="Parts">
         {found.parts.map(({ id, label }, n) => (
@@ -107,19 +123,34 @@ export function SortingPane({ session }: { session: Session }) {
       </div>
       {row ? (
         <>
-          <p class="s7-sorted-text" dir="auto">{row.text}</p>
+          <p class="s7-sorted-text" dir="auto">
+            {row.text}
+          </p>
           <ul class="s7-quote-rows">
             {row.quotes.map((quote, n) => (
-              <li key={n}><QuoteView quote={quote} /></li>
+              <li key={n}>
+                <QuoteView quote={quote} />
+              </li>
             ))}
           </ul>
           <div class="s7-form-buttons">
-            <Button class="s7-primary" disabled={sorter.busy.value} onClick={() => sorter.sort(false)} words="These parts ⏎" />
-            <Button disabled={sorter.busy.value} onClick={() => sorter.sort(false, true)}>None of them <kbd>0</kbd></Button>
+            <Button
+              class="s7-primary"
+              disabled={sorter.busy.value}
+              onClick={() => sorter.sort(false)}
+              words="These parts ⏎"
+            />
+            <Button disabled={sorter.busy.value} onClick={() => sorter.sort(false, true)}>
+              None of them <kbd>0</kbd>
+            </Button>
             <Button onClick={() => sorter.step(-1)} words="← Back" />
             <Button onClick={() => sorter.step(1)} words="Later →" />
             {found.n > 1 && sorter.isChosen.value && (
-              <Button class="s7-sort-all" disabled={!chosen.length || sorter.busy.value || sorter.looking.value} onClick={() => sorter.sort(true)}>
+              <Button
+                class="s7-sort-all"
+                disabled={!chosen.length || sorter.busy.value || sorter.looking.value}
+                onClick={() => sorter.sort(true)}
+              >
                 These parts for all {found.n} found <kbd>⇧⏎</kbd>
               </Button>
             )}

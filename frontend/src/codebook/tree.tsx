@@ -17,7 +17,10 @@ const WAYS: Record<string, Way> = { ArrowUp: "up", ArrowDown: "down", ArrowRight
 export function pressInTree(event: KeyboardEvent, session: Session): boolean {
   const code = session.code.value;
   const way = event.altKey && WAYS[event.key];
-  if (way) return session.move(way), true;
+  if (way) {
+    session.move(way);
+    return true;
+  }
   if (event.altKey) return false;
   const keys: Record<string, () => void> = {
     ArrowDown: () => session.go(1),
@@ -68,7 +71,7 @@ export function CodeTree({ session }: { session: Session }) {
   const box = useRef<HTMLDivElement>(null);
   const at = session.selected.value;
   useEffect(() => {
-    const row = [...(box.current?.children ?? [])].find((each) => (each as HTMLElement).dataset.code === at);
+    const row = [...(box.current?.children ?? [])].find(each => (each as HTMLElement).dataset.code === at);
     row?.scrollIntoView({ block: "nearest" });
   }, [at, rows.length]);
 
@@ -95,8 +98,23 @@ export function CodeTree({ session }: { session: Session }) {
         <Button title="Add a code (+)" onClick={() => session.begin("add")} words="+ Code" />
       </div>
       <BasisLine words={session.uncounted.value || session.basis.value || "Counting…"} />
-      {session.codes.value.length >= MANY && <Search class="s7-find-code" aria-label="Find a code" placeholder="Find a code (/)" onFind={(words) => session.findCode(words)} />}
-      <div ref={box} class="s7-tree s7-box" role="tree" tabIndex={0} aria-label="Codes of the draft" aria-activedescendant={place < 0 ? undefined : `${id.current}-${place}`} onDragLeave={left}>
+      {session.codes.value.length >= MANY && (
+        <Search
+          class="s7-find-code"
+          aria-label="Find a code"
+          placeholder="Find a code (/)"
+          onFind={words => session.findCode(words)}
+        />
+      )}
+      <div
+        ref={box}
+        class="s7-tree s7-box"
+        role="tree"
+        tabIndex={0}
+        aria-label="Codes of the draft"
+        aria-activedescendant={place < 0 ? undefined : `${id.current}-${place}`}
+        onDragLeave={left}
+      >
         {rows.map(({ code, depth, below }, n) => (
           <Row
             key={code.id}
@@ -112,7 +130,8 @@ export function CodeTree({ session }: { session: Session }) {
               draggable: true,
               onDragStart: (event: DragEvent) => {
                 setDragged(code.id);
-                // Firefox drags nothing that carries no data; text would be written into a cell that it is let go over.
+                // Firefox drags nothing that carries no data; text would be written into a cell that it is
+                // let go over.
                 event.dataTransfer?.setData("application/x-sense7-code", code.id);
               },
               onDragEnd: end,
@@ -139,14 +158,31 @@ export function CodeTree({ session }: { session: Session }) {
 
 const indent = (depth: number) => `${6 + depth * 16}px`;
 
-interface RowProps { session: Session; code: DraftCode; depth: number; below: number; isTree: boolean; id: string; drop: Drop | null; dragged: boolean; drag: object; }
+interface RowProps {
+  session: Session;
+  code: DraftCode;
+  depth: number;
+  below: number;
+  isTree: boolean;
+  id: string;
+  drop: Drop | null;
+  dragged: boolean;
+  drag: object;
+}
 
 function Row({ session, code, depth, below, isTree, id, drop, dragged, drag }: RowProps) {
   const marked = session.selected.value === code.id;
   const folded = isFolded(session, code);
   const change = code.is_new ? "new" : code.altered.length ? "changed" : "";
   const figures = session.figures.value?.[code.id];
-  const names = ["s7-row s7-tree-row", marked && "s7-here", drop && `s7-drop-${drop}`, dragged && "s7-dragged"].filter(Boolean).join(" ");
+  const names = [
+    "s7-row s7-tree-row",
+    marked && "s7-here",
+    drop && `s7-drop-${drop}`,
+    dragged && "s7-dragged",
+  ]
+    .filter(Boolean)
+    .join(" ");
   return (
     <div
       id={id}
@@ -156,26 +192,49 @@ function Row({ session, code, depth, below, isTree, id, drop, dragged, drag }: R
       aria-selected={marked}
       aria-expanded={below ? !folded : undefined}
       data-code={code.id}
-      style={{ "padding-inline-start": indent(depth), ...(drop && { "--s7-drop-indent": indent(drop === "after" && session.isOpen(code.id) ? depth + 1 : depth) }) }}
+      style={{
+        "padding-inline-start": indent(depth),
+        ...(drop && {
+          "--s7-drop-indent": indent(drop === "after" && session.isOpen(code.id) ? depth + 1 : depth),
+        }),
+      }}
       onClick={() => session.select(code.id)}
       {...drag}
     >
       {isTree && (
-        <span class="s7-tree-fold" aria-hidden="true" onClick={() => below && session.book.fold([code.id], !folded)}>
+        <span
+          class="s7-tree-fold"
+          aria-hidden="true"
+          onClick={() => below && session.book.fold([code.id], !folded)}
+        >
           {below ? (folded ? "▸" : "▾") : ""}
         </span>
       )}
-      {code.codable && <span class="s7-sample" style={sample(session.book.looks.value.get(code.id) ?? UNKNOWN)} />}
+      {code.codable && (
+        <span class="s7-sample" style={sample(session.book.looks.value.get(code.id) ?? UNKNOWN)} />
+      )}
       <span class="s7-tree-words">
-        <span class="s7-tree-label" dir="auto">{code.label}</span>
+        <span class="s7-tree-label" dir="auto">
+          {code.label}
+        </span>
         {change && <span class="s7-badge">{change}</span>}
         {figures && (
-          <span class="s7-tree-figures" title="Finished texts with the code · share of decisions that apply it · Krippendorff’s alpha (95% CI)">
-            {figures.n !== null && <span>{figures.n} {figures.n === 1 ? "text" : "texts"}{figures.prevalence && ` · ${figures.prevalence}`}</span>}
+          <span
+            class="s7-tree-figures"
+            title="Finished texts with the code · share of decisions that apply it · Krippendorff’s alpha (95% CI)"
+          >
+            {figures.n !== null && (
+              <span>
+                {figures.n} {figures.n === 1 ? "text" : "texts"}
+                {figures.prevalence && ` · ${figures.prevalence}`}
+              </span>
+            )}
             {figures.waits && <span class="s7-unreviewed">{figures.waits}</span>}
             {figures.alpha && (
               <span>
-                <span class="s7-alpha-bar" aria-hidden="true"><i style={{ width: `${100 * Math.max(0, figures.value ?? 0)}%` }} /></span>
+                <span class="s7-alpha-bar" aria-hidden="true">
+                  <i style={{ width: `${100 * Math.max(0, figures.value ?? 0)}%` }} />
+                </span>
                 {` α\u00a0${figures.alpha}`}
               </span>
             )}

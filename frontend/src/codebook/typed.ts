@@ -1,4 +1,5 @@
-// What is typed in fields and forms and is no step yet, by field: for the page, and the kernel, that comes after this one.
+// What is typed in fields and forms and is no step yet, by field: for the page, and the kernel, that comes
+// after this one.
 import { signal } from "@preact/signals";
 import type { Answers, Unanswered } from "../shared/session";
 import { Keeper } from "../shared/keeper";
@@ -8,14 +9,19 @@ import type { Answer, Question } from "./messages";
 export type FieldName = string;
 
 export class Typed {
-  readonly answers: Answers<Answer, Question> = { kept: (_, question) => question && this.#keeper.answered() };
+  readonly answers: Answers<Answer, Question> = {
+    kept: (_, question) => question && this.#keeper.answered(),
+  };
   readonly unanswered: Unanswered<Question> = { keep: () => this.#keeper.answered() };
   readonly words = signal<Readonly<Record<FieldName, string>>>({});
   /** Whether anything was typed, or taken over. */
   isTouched = false;
   readonly #keeper: Keeper<Readonly<Record<FieldName, string>>>;
 
-  constructor(send: (words: Readonly<Record<FieldName, string>>) => void, private readonly kept: () => void) {
+  constructor(
+    send: (words: Readonly<Record<FieldName, string>>) => void,
+    private readonly kept: () => void,
+  ) {
     this.#keeper = new Keeper(send);
   }
 
@@ -31,7 +37,11 @@ export class Typed {
   /** Nothing is typed any more in the fields whose names begin so. */
   drop(...names: FieldName[]): void {
     const words = this.words.peek();
-    const rest = Object.fromEntries(Object.entries(words).filter(([name]) => !names.some((one) => name === one || name.startsWith(`${one} `))));
+    const rest = Object.fromEntries(
+      Object.entries(words).filter(
+        ([name]) => !names.some(one => name === one || name.startsWith(`${one} `)),
+      ),
+    );
     if (Object.keys(rest).length < Object.keys(words).length) this.#become(rest);
   }
 

@@ -4,7 +4,19 @@ import { shownDate } from "../shared/times";
 import type { Side, Version } from "./messages";
 import type { Session } from "./session";
 
-const KINDS: Record<string, string> = { add: "added", rename: "renamed", move: "moved", annotate: "annotated", reword: "reworded", narrow: "narrowed", widen: "widened", redefine: "redefined", merge: "merged", split: "split", retire: "retired" };
+const KINDS: Record<string, string> = {
+  add: "added",
+  rename: "renamed",
+  move: "moved",
+  annotate: "annotated",
+  reword: "reworded",
+  narrow: "narrowed",
+  widen: "widened",
+  redefine: "redefined",
+  merge: "merged",
+  split: "split",
+  retire: "retired",
+};
 
 export function Versions({ session }: { session: Session }) {
   const versions = session.versions.value;
@@ -14,9 +26,16 @@ export function Versions({ session }: { session: Session }) {
       <VersionView session={session} version="draft" chosen={compared}>
         <span class="s7-version-name">The draft</span>
       </VersionView>
-      {versions.map((version) => (
-        <VersionView key={`${version.version} ${version.at}`} session={session} version={version.version} chosen={compared}>
-          <span class="s7-version-name">{version.at === null ? "The first version" : `${shownDate(version.at)} · ${version.coder}`}</span>
+      {versions.map(version => (
+        <VersionView
+          key={`${version.version} ${version.at}`}
+          session={session}
+          version={version.version}
+          chosen={compared}
+        >
+          <span class="s7-version-name">
+            {version.at === null ? "The first version" : `${shownDate(version.at)} · ${version.coder}`}
+          </span>
           {version.why && <span dir="auto">{version.why}</span>}
           <ChangesOf version={version} />
         </VersionView>
@@ -28,11 +47,23 @@ export function Versions({ session }: { session: Session }) {
 function ChangesOf({ version }: { version: Version }) {
   if (!version.changes.length) return null;
   return (
-    <span class="s7-hint" dir="auto">{version.changes.map(({ kind, label }) => `${KINDS[kind] ?? kind} ${label}`).join(", ")}</span>
+    <span class="s7-hint" dir="auto">
+      {version.changes.map(({ kind, label }) => `${KINDS[kind] ?? kind} ${label}`).join(", ")}
+    </span>
   );
 }
 
-function VersionView({ session, version, chosen, children }: { session: Session; version: string; chosen: { one: string; other: string } | null; children: preact.ComponentChildren }) {
+function VersionView({
+  session,
+  version,
+  chosen,
+  children,
+}: {
+  session: Session;
+  version: string;
+  chosen: { one: string; other: string } | null;
+  children: preact.ComponentChildren;
+}) {
   const pick = (side: Side) => {
     const now = { one: chosen?.one ?? version, other: chosen?.other ?? version, [side]: version };
     session.compare(now.one, now.other);
@@ -53,7 +84,7 @@ export function Comparison({ session }: { session: Session }) {
   if (!compared) return <p class="s7-hint">Choose two versions.</p>;
   const named = (version: string) => {
     if (version === "draft") return "The draft";
-    const one = session.versions.value.find((each) => each.version === version);
+    const one = session.versions.value.find(each => each.version === version);
     return one?.at ? `${shownDate(one.at)} · ${one.coder}` : "The first version";
   };
   return (
@@ -74,7 +105,9 @@ export function Comparison({ session }: { session: Session }) {
                 {row.field && <span class="s7-field-hint"> {row.field.replace("_", " ")}</span>}
               </th>
               {[row.one, row.other].map((lines, side) => (
-                <td key={side} dir="auto">{lines.length ? lines.map((line, at) => <div key={at}>{line}</div>) : "–"}</td>
+                <td key={side} dir="auto">
+                  {lines.length ? lines.map((line, at) => <div key={at}>{line}</div>) : "–"}
+                </td>
               ))}
             </tr>
           ))}

@@ -1,4 +1,5 @@
-// What is selected and what is coded are the same words: whatever is pressed and dragged, the record has what the screen shows.
+// What is selected and what is coded are the same words: whatever is pressed and dragged, the record has what
+// the screen shows.
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { numbers } from "../shared/numbers.test.kit";
@@ -28,7 +29,12 @@ async function press(...keys: string[]): Promise<void> {
   for (const each of keys) {
     const [shiftKey, altKey] = [each.includes("Shift+"), each.includes("Alt+")];
     const key = each.replace(/Alt\+|Shift\+/g, "");
-    await act(() => void find(".s7")!.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey, altKey, bubbles: true, cancelable: true })));
+    await act(
+      () =>
+        void find(".s7")!.dispatchEvent(
+          new KeyboardEvent("keydown", { key, shiftKey, altKey, bubbles: true, cancelable: true }),
+        ),
+    );
   }
 }
 
@@ -39,7 +45,11 @@ async function dragHandle(edge: "start" | "end", to: number): Promise<void> {
   handle.setPointerCapture = () => {};
   const caret = () => {
     const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
-    for (let at = to, node = walker.nextNode(); node; at -= node.textContent!.length, node = walker.nextNode()) {
+    for (
+      let at = to, node = walker.nextNode();
+      node;
+      at -= node.textContent!.length, node = walker.nextNode()
+    ) {
       if (at <= node.textContent!.length) return { offsetNode: node, offset: at };
     }
     return null;
@@ -57,7 +67,11 @@ async function dragOver(start: number, end: number): Promise<void> {
   await act(() => {
     box.dispatchEvent(new MouseEvent("pointerdown", { bubbles: true, composed: true }));
     const [range, walker] = [document.createRange(), document.createTreeWalker(box, NodeFilter.SHOW_TEXT)];
-    for (let at = 0, node = walker.nextNode(); node; at += node.textContent!.length, node = walker.nextNode()) {
+    for (
+      let at = 0, node = walker.nextNode();
+      node;
+      at += node.textContent!.length, node = walker.nextNode()
+    ) {
       const here = (place: number) => place >= at && place <= at + node!.textContent!.length;
       if (here(start)) range.setStart(node, start - at);
       if (here(end)) range.setEnd(node, end - at);
@@ -69,11 +83,12 @@ async function dragOver(start: number, end: number): Promise<void> {
 }
 
 /** A click on the text at this place. */
-const clickAt = (at: number) => act(() => {
-  for (const piece of el.querySelectorAll<HTMLElement>(".s7-text span")) {
-    if ((at -= piece.textContent!.length) < 0) return piece.click();
-  }
-});
+const clickAt = (at: number) =>
+  act(() => {
+    for (const piece of el.querySelectorAll<HTMLElement>(".s7-text span")) {
+      if ((at -= piece.textContent!.length) < 0) return piece.click();
+    }
+  });
 
 /** From where to where the text is drawn so; null where it is not. */
 function drawn(is: (piece: HTMLElement) => boolean): string | null {
@@ -86,19 +101,30 @@ function drawn(is: (piece: HTMLElement) => boolean): string | null {
   return start < 0 ? null : `${start}–${end}`;
 }
 
-const selected = () => drawn((piece) => piece.classList.contains("s7-selected"));
-const words = ({ start, end }: { start?: number | null; end?: number | null }) => (start == null ? null : `${start}–${end}`);
-const recorded = () => kernel.unit(0).codings.map(({ code, ...on }) => `${code} ${words(on)}`).sort();
+const selected = () => drawn(piece => piece.classList.contains("s7-selected"));
+const words = ({ start, end }: { start?: number | null; end?: number | null }) =>
+  start == null ? null : `${start}–${end}`;
+const recorded = () =>
+  kernel
+    .unit(0)
+    .codings.map(({ code, ...on }) => `${code} ${words(on)}`)
+    .sort();
 /** The words of the text that carry a code, for each code, on the screen and in the record. */
 const coverage = (carries: (label: string, at: number) => boolean) =>
-  Object.values(CODES).map((label) => [...TEXT].map((_, at) => (carries(label, at) ? "x" : ".")).join(""));
+  Object.values(CODES).map(label => [...TEXT].map((_, at) => (carries(label, at) ? "x" : ".")).join(""));
 function onScreen(): string[] {
-  const labels = [...el.querySelectorAll<HTMLElement>(".s7-text span")].flatMap((piece) => [...piece.textContent!].map(() => piece.title.split(" · ")));
+  const labels = [...el.querySelectorAll<HTMLElement>(".s7-text span")].flatMap(piece =>
+    [...piece.textContent!].map(() => piece.title.split(" · ")),
+  );
   return coverage((label, at) => labels[at]!.includes(label));
 }
 function inRecord(): string[] {
   const { codings } = kernel.unit(0);
-  return coverage((label, at) => codings.some(({ code, start, end }) => code === label.toLowerCase() && start !== null && start <= at && at < end!));
+  return coverage((label, at) =>
+    codings.some(
+      ({ code, start, end }) => code === label.toLowerCase() && start !== null && start <= at && at < end!,
+    ),
+  );
 }
 
 async function show(): Promise<void> {
@@ -150,7 +176,12 @@ describe("once a code's key was pressed, what is selected and what is coded are 
     expect(find(".s7-status")!.textContent).toBe("Response, Affective, Cognitive: listened");
     await settle();
     expect(recorded()).toEqual(["affective 3–11", "cognitive 3–11", "response 3–11"]);
-    expect(kernel.unit(0).codings.map(({ code, confidence, facets }) => [code, confidence, facets.valence]).sort()).toEqual([
+    expect(
+      kernel
+        .unit(0)
+        .codings.map(({ code, confidence, facets }) => [code, confidence, facets.valence])
+        .sort(),
+    ).toEqual([
       ["affective", "unsure", undefined],
       ["cognitive", null, "met"],
       ["response", null, undefined],
@@ -170,7 +201,7 @@ describe("once a code's key was pressed, what is selected and what is coded are 
     expect(recorded()).toEqual(["affective 3–11", "cognitive 3–14"]);
   });
 
-  test("a click on a coding, and an arrow to it, select its words: the next code goes there, and its own takes it away", async () => {
+  test("a click on a coding, and an arrow to it, select its words for the next code", async () => {
     await press("w", "w", "1", "Escape");
     expect(selected()).toBeNull();
     await clickAt(4);
@@ -204,7 +235,7 @@ describe("once a code's key was pressed, what is selected and what is coded are 
     expect(recorded()).toEqual(["affective 3–11", "cognitive 3–14"]);
   });
 
-  test("taken back, a code leaves its words selected: the next one goes there; done again, they are its own again", async () => {
+  test("taken back, a code leaves its words selected; done again, they are its own again", async () => {
     await press("w", "w", "1", "z");
     await answer();
     expect([selected(), recorded()]).toEqual(["3–11", []]);
@@ -241,16 +272,26 @@ const SELECTS = ["w", "W", "s", "Escape", "ArrowDown", "ArrowUp"];
 /** How many are drawn, and how many steps each has. */
 const [SEQUENCES, STEPS] = [20, 24];
 
-/** A code's key: what it records is on the words that were selected when it was pressed, or else on the whole text. */
+/**
+ * A code's key: what it records is on the words that were selected when it was pressed, or else on the whole
+ * text.
+ */
 async function pressCode(key: string): Promise<void> {
   const target = selected();
   await press(key);
   await answer();
   const made = kernel.acts().at(-1)!;
-  expect([made.kind, made.code, words(made)]).toEqual([expect.stringMatching(/apply|remove/), CODES[key]!.toLowerCase(), target]);
+  expect([made.kind, made.code, words(made)]).toEqual([
+    expect.stringMatching(/apply|remove/),
+    CODES[key]!.toLowerCase(),
+    target,
+  ]);
 }
 
-/** An end moves, by a key or by its handle: with handles, codings of the selected words and the selection; else neither or one of them. */
+/**
+ * An end moves, by a key or by its handle: with handles, codings of the selected words and the selection;
+ * else neither or one of them.
+ */
 async function moveEnd(random: (below: number) => number): Promise<void> {
   const [handle, before, held] = [!!find(".s7-handle"), recorded(), selected()];
   if (handle && random(2)) await dragHandle(random(2) ? "end" : "start", random(TEXT.length));
@@ -261,15 +302,20 @@ async function moveEnd(random: (below: number) => number): Promise<void> {
   await settle();
   const after = recorded();
   expect(after).toHaveLength(before.length);
-  if (handle) expect(after).toEqual(expect.arrayContaining([`${name} ${shown}`, ...before.filter((one) => !one.endsWith(` ${held}`))]));
+  if (handle)
+    expect(after).toEqual(
+      expect.arrayContaining([`${name} ${shown}`, ...before.filter(one => !one.endsWith(` ${held}`))]),
+    );
   else if (held) expect(after).toEqual(before);
 }
 
 /** What the text, the chips and the bar show is what is recorded. */
 function compare(): void {
-  const chips = [...el.querySelectorAll<HTMLElement>(".s7-whole li button")].map(({ title }) => title.split(/[,:]/)[0]!.toLowerCase());
+  const chips = [...el.querySelectorAll<HTMLElement>(".s7-whole li button")].map(({ title }) =>
+    title.split(/[,:]/)[0]!.toLowerCase(),
+  );
   expect(onScreen()).toEqual(inRecord());
-  expect(chips.sort().map((code) => `${code} null`)).toEqual(recorded().filter((one) => one.endsWith("null")));
+  expect(chips.sort().map(code => `${code} null`)).toEqual(recorded().filter(one => one.endsWith("null")));
 }
 
 async function step(random: (below: number) => number): Promise<void> {
@@ -277,19 +323,21 @@ async function step(random: (below: number) => number): Promise<void> {
   if (kind < 4) await pressCode(String(1 + random(3)));
   else if (kind < 7) await moveEnd(random);
   else if (kind < 9) await press(SELECTS[random(SELECTS.length)]!);
-  else if (kind === 9) await (random(2) ? clickAt(random(TEXT.length)) : dragOver(random(28), 29 + random(TEXT.length - 29)));
+  else if (kind === 9)
+    await (random(2) ? clickAt(random(TEXT.length)) : dragOver(random(28), 29 + random(TEXT.length - 29)));
   else await press(["u", "v", "Delete", "z"][random(4)]!);
   await settle();
   compare();
   const after = recorded();
-  if (kind > 9 || kernel.acts().length === 0 || JSON.stringify(before) === JSON.stringify(after) || random(2)) return;
+  if (kind > 9 || kernel.acts().length === 0 || JSON.stringify(before) === JSON.stringify(after) || random(2))
+    return;
   await press("z", "y");
   await settle();
   expect(recorded()).toEqual(after);
   compare();
 }
 
-test("drawn sequences of keys, drags, clicks, undo and redo: the record has what the screen shows, after each step", async () => {
+test("whatever is pressed, dragged, clicked and undone, the record has what the screen shows", async () => {
   const moved = { alone: 0, together: 0 };
   for (let n = 1; n <= SEQUENCES; n++) {
     const random = numbers(1000 + 7919 * n);
@@ -301,7 +349,8 @@ test("drawn sequences of keys, drags, clicks, undo and redo: the record has what
     }
     for (const { from, also } of kernel.acts()) if (from) moved[also?.length ? "together" : "alone"]++;
     // All of it, taken back step by step.
-    for (let at = 0; at < 2 * STEPS && kernel.unit(0).codings.length; at++) await press("z"), await settle(), compare();
+    for (let at = 0; at < 2 * STEPS && kernel.unit(0).codings.length; at++)
+      await press("z"), await settle(), compare();
     expect(recorded()).toEqual([]);
     await show();
   }

@@ -63,8 +63,15 @@ describe("codings", () => {
     kernel.answer();
     session.toggleUnsure();
     kernel.answer();
-    const shown = session.unit.value!.codings.map(({ code, facets, confidence }) => [code, facets.valence ?? null, confidence]);
-    expect(shown).toEqual([["cognitive", null, null], ["affective", "met", "unsure"]]);
+    const shown = session.unit.value!.codings.map(({ code, facets, confidence }) => [
+      code,
+      facets.valence ?? null,
+      confidence,
+    ]);
+    expect(shown).toEqual([
+      ["cognitive", null, null],
+      ["affective", "met", "unsure"],
+    ]);
     expect(session.active.value).toBe(1);
   });
 
@@ -74,7 +81,10 @@ describe("codings", () => {
     session.toggleUnsure();
     session.facets.press();
     kernel.answer();
-    expect(session.unit.value!.codings[0]).toMatchObject({ facets: { valence: "met" }, confidence: "unsure" });
+    expect(session.unit.value!.codings[0]).toMatchObject({
+      facets: { valence: "met" },
+      confidence: "unsure",
+    });
     session.toggleUnsure();
     kernel.answer();
     expect(session.unit.value!.codings[0]).toMatchObject({ facets: { valence: "met" }, confidence: null });
@@ -232,11 +242,21 @@ describe("what is said, on the screen and to screen readers", () => {
     session.moveActive(1);
     expect(session.announced.value).toBe("This text has no codings");
     press(session, "affective");
-    const heard = [() => session.facets.press(), () => session.facets.press(), () => session.facets.press(), () => session.toggleUnsure()].map((act) => {
+    const heard = [
+      () => session.facets.press(),
+      () => session.facets.press(),
+      () => session.facets.press(),
+      () => session.toggleUnsure(),
+    ].map(act => {
       act();
       return session.announced.value;
     });
-    expect(heard).toEqual(["Affective: Valence met", "Affective: Valence unmet", "Affective: Valence none", "Affective: unsure"]);
+    expect(heard).toEqual([
+      "Affective: Valence met",
+      "Affective: Valence unmet",
+      "Affective: Valence none",
+      "Affective: unsure",
+    ]);
     session.facets.press();
     session.selecting.next("word", 1);
     press(session, "cognitive");
@@ -267,7 +287,7 @@ describe("the rating", () => {
     return session;
   };
 
-  test.each([true, false])("%s from the start, until it is toggled", (from) => {
+  test.each([true, false])("%s from the start, until it is toggled", from => {
     const session = rated(from);
     expect(session.ratingShown.value).toBe(from);
     session.toggleRating();
@@ -277,7 +297,10 @@ describe("the rating", () => {
   test("on finished texts alone: no key shows it before, and it goes when the text is taken up again", () => {
     const session = rated("finished");
     session.toggleRating();
-    expect([session.ratingShown.value, session.announced.value]).toEqual([false, "The rating is shown once this text is finished"]);
+    expect([session.ratingShown.value, session.announced.value]).toEqual([
+      false,
+      "The rating is shown once this text is finished",
+    ]);
     session.finish();
     expect(session.ratingShown.value).toBe(true);
     session.toggleRating();
@@ -295,7 +318,10 @@ describe("the rating", () => {
 test("selecting by keyboard says what is selected", () => {
   const session = ready();
   session.selecting.next("sentence", 1);
-  expect([session.selecting.span.value, session.announced.value]).toEqual([{ start: 0, end: 12 }, "Selected: It listened."]);
+  expect([session.selecting.span.value, session.announced.value]).toEqual([
+    { start: 0, end: 12 },
+    "Selected: It listened.",
+  ]);
   session.selecting.move("end", "word", 1);
   expect(session.selecting.span.value).toEqual({ start: 0, end: 15 });
   session.selecting.move("end", "word", -1);

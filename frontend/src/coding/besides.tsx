@@ -9,12 +9,26 @@ import type { Session } from "./session";
 export function ColleaguesButtons({ session }: { session: Session }) {
   const { colleagues } = session;
   if (colleagues.state.value !== "open") return null;
-  const [on, { colleagues: key = "", next_colleague: next = "" }] = [colleagues.on.value, session.commands.value];
+  const [on, { colleagues: key = "", next_colleague: next = "" }] = [
+    colleagues.on.value,
+    session.commands.value,
+  ];
   return (
     <span class="s7-colleagues-buttons">
-      <Button class="s7-quiet" aria-pressed={on} title={`Show or hide colleagues’ codings (${keyLabel(key)})`} onClick={() => colleagues.toggle()} words="Colleagues" />
+      <Button
+        class="s7-quiet"
+        aria-pressed={on}
+        title={`Show or hide colleagues’ codings (${keyLabel(key)})`}
+        onClick={() => colleagues.toggle()}
+        words="Colleagues"
+      />
       {on && colleagues.names.value.length > 1 && (
-        <Button class="s7-quiet" title={`The next colleague (${keyLabel(next)})`} aria-label={`Next to yours: ${colleagues.words()}. The next colleague`} onClick={() => colleagues.next()}>
+        <Button
+          class="s7-quiet"
+          title={`The next colleague (${keyLabel(next)})`}
+          aria-label={`Next to yours: ${colleagues.words()}. The next colleague`}
+          onClick={() => colleagues.next()}
+        >
           {colleagues.words()} ▸
         </Button>
       )}
@@ -30,7 +44,16 @@ export function BesideTable({ session, unit }: { session: Session; unit: Unit })
   return (
     <>
       <ColleaguesButtons session={session} />
-      {coders.length > 0 && <CodersTable label="Colleagues’ codings next to yours" text={unit.text} book={session.book} columns={[own, ...coders]} compact wordsOf={marked} />}
+      {coders.length > 0 && (
+        <CodersTable
+          label="Colleagues’ codings next to yours"
+          text={unit.text}
+          book={session.book}
+          columns={[own, ...coders]}
+          compact
+          wordsOf={marked}
+        />
+      )}
     </>
   );
 }

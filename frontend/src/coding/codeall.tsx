@@ -3,7 +3,11 @@ import { Button } from "../shared/button";
 import type { What } from "./hits";
 import type { Session } from "./session";
 
-const WHATS: readonly [What, string][] = [["word", "Words"], ["sentence", "Sentences"], ["text", "Whole texts"]];
+const WHATS: readonly [What, string][] = [
+  ["word", "Words"],
+  ["sentence", "Sentences"],
+  ["text", "Whole texts"],
+];
 
 export function CodeAllButton({ session }: { session: Session }) {
   const { texts, hits } = session;
@@ -22,13 +26,21 @@ export function CodeAll({ session }: { session: Session }) {
   return (
     <div class="s7-strip s7-code-all" role="group" aria-label="Code all hits">
       <div class="s7-strip-facet">
-        <strong>{code ? session.label(code) : `Code all hits of “${session.texts.shown.value.find.trim()}”`}</strong>
-        {code && WHATS.map(([what, words]) => (
-          <Button key={what} class="s7-facet" aria-pressed={hits.what.value === what} onClick={() => hits.do(what)}>
-            <kbd>{what[0]}</kbd>
-            {words}
-          </Button>
-        ))}
+        <strong>
+          {code ? session.label(code) : `Code all hits of “${session.texts.shown.value.find.trim()}”`}
+        </strong>
+        {code &&
+          WHATS.map(([what, words]) => (
+            <Button
+              key={what}
+              class="s7-facet"
+              aria-pressed={hits.what.value === what}
+              onClick={() => hits.do(what)}
+            >
+              <kbd>{what[0]}</kbd>
+              {words}
+            </Button>
+          ))}
       </div>
       <div class="s7-strip-facet">
         <span role="status">{hits.words()}</span>

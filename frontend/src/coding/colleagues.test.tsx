@@ -1,4 +1,5 @@
-// Colleagues' codings in one view: asked for by a key, nothing while the round is blind, drawn apart from one's own.
+// Colleagues' codings in one view: asked for by a key, nothing while the round is blind, drawn apart from
+// one's own.
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { shelf } from "../shared/outbox";
@@ -10,7 +11,13 @@ let kernel: Kernel;
 let el: HTMLElement;
 let close: (() => void) | undefined;
 
-const coding = (code: string, start: number | null, end: number | null) => ({ code, start, end, facets: {}, confidence: null });
+const coding = (code: string, start: number | null, end: number | null) => ({
+  code,
+  start,
+  end,
+  facets: {},
+  confidence: null,
+});
 const BEN: Beside = {
   coder: "ben",
   finished: true,
@@ -20,12 +27,15 @@ const BEN: Beside = {
 const CLEO: Beside = { coder: "cleo", finished: false, codings: [coding("cognitive", 3, 11)], signs: {} };
 
 const find = <E extends HTMLElement = HTMLElement>(selector: string) => el.querySelector<E>(selector);
-const all = (selector: string) => [...el.querySelectorAll(selector)].map((found) => found.textContent);
+const all = (selector: string) => [...el.querySelectorAll(selector)].map(found => found.textContent);
 const answer = () => act(() => kernel.answer());
-const asked = (type: string) => kernel.received.filter((message) => (message.type as string) === type);
+const asked = (type: string) => kernel.received.filter(message => (message.type as string) === type);
 
 async function press(key: string): Promise<void> {
-  await act(() => void find(".s7")!.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })));
+  await act(
+    () =>
+      void find(".s7")!.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })),
+  );
   await answer();
 }
 
@@ -79,7 +89,9 @@ test("codings of words stand in the margin in a lane of their coder's, and a cli
 test("code by code it is seen what is the same, mine alone, theirs alone, and what is not finished", async () => {
   await press("=");
   expect(all(".s7-coders thead th")).toEqual(["Code", "ana (you) not finished", "ben", "cleo not finished"]);
-  const rows = [...el.querySelectorAll(".s7-coders tbody tr")].map((row) => [...row.children].map((cell) => cell.textContent));
+  const rows = [...el.querySelectorAll(".s7-coders tbody tr")].map(row =>
+    [...row.children].map(cell => cell.textContent),
+  );
   expect(rows).toEqual([
     ["1 affective", "–", "=", "–"],
     ["2 cognitive", "–", "−", "✓"],
@@ -112,7 +124,9 @@ test("by mouse: a button, and one for the next; the filter is offered once the r
     await act(() => find(selector)!.click());
     await answer();
   };
-  await act(() => [...el.querySelectorAll<HTMLElement>(".s7-tab")].find((tab) => tab.textContent === "Compare")!.click());
+  await act(() =>
+    [...el.querySelectorAll<HTMLElement>(".s7-tab")].find(tab => tab.textContent === "Compare")!.click(),
+  );
   await answer();
   expect(find(".s7-coders")).not.toBeNull();
   await click(".s7-colleagues-buttons button:nth-child(2)");

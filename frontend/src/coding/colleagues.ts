@@ -1,4 +1,5 @@
-// Colleagues’ codings beside one's own, once their round is unblinded: asked for and stepped through, never changed.
+// Colleagues’ codings beside one's own, once their round is unblinded: asked for and stepped through, never
+// changed.
 import { computed, effect, signal } from "@preact/signals";
 import type { Answers } from "../shared/session";
 import type { Host } from "./host";
@@ -16,7 +17,7 @@ export class Colleagues {
   readonly #answered = signal<{ place: number; coders: readonly Beside[] } | null>(null);
   readonly #end: () => void;
   readonly answers: Answers<Answer, Question> = {
-    beside: (answer) => void (this.#answered.value = answer),
+    beside: answer => void (this.#answered.value = answer),
     colleagues: ({ state, names }) => {
       this.state.value = state;
       this.names.value = names;
@@ -62,7 +63,10 @@ export class Colleagues {
   }
 
   words(): string {
-    return this.chosen.value ?? (this.names.value.length > 1 ? `all ${this.names.value.length} colleagues` : this.names.value.join());
+    return (
+      this.chosen.value ??
+      (this.names.value.length > 1 ? `all ${this.names.value.length} colleagues` : this.names.value.join())
+    );
   }
 
   /** One's own act may have changed how they agree. */

@@ -11,13 +11,18 @@ let close: (() => void) | undefined;
 
 const answer = () => act(() => kernel.answer());
 const find = <E extends HTMLElement = HTMLElement>(selector: string) => el.querySelector<E>(selector);
-const texts = (selector: string) => [...el.querySelectorAll(selector)].map((found) => found.textContent);
+const texts = (selector: string) => [...el.querySelectorAll(selector)].map(found => found.textContent);
 const bar = () => [find(".s7-active-bar .s7-whole-name")?.textContent, find(".s7-active-bar q")?.textContent];
 const tab = () => find(".s7-tab[aria-pressed=true]")?.textContent;
 
 async function press(...keys: string[]): Promise<void> {
   for (const key of keys) {
-    await act(() => void find(".s7")!.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })));
+    await act(
+      () =>
+        void find(".s7")!.dispatchEvent(
+          new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }),
+        ),
+    );
     await answer();
   }
 }
@@ -37,7 +42,7 @@ afterEach(async () => {
 });
 
 describe("the bar", () => {
-  test("says what to do where nothing is coded, then what the next key acts on: the marked coding, else the last", async () => {
+  test("says what to do where nothing is coded, then what the next key acts on", async () => {
     expect(find(".s7-active-bar")!.textContent).toContain("Press a code’s key");
     await press("1", "w", "2");
     expect(bar()).toEqual(["Cognitive", "“It”"]);
@@ -68,7 +73,11 @@ test("the arrows go through the codings as they are read: the whole text first, 
     await press("ArrowDown");
     heard.push(find(".s7-status")!.textContent);
   }
-  expect(heard).toEqual(["2 of 3, Cognitive: It", "3 of 3, Affective: listened", "1 of 3, Response: the whole text"]);
+  expect(heard).toEqual([
+    "2 of 3, Cognitive: It",
+    "3 of 3, Affective: listened",
+    "1 of 3, Response: the whole text",
+  ]);
 });
 
 describe("the panel", () => {

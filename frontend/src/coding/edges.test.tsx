@@ -18,13 +18,23 @@ const answer = () => act(() => kernel.answer());
 const find = <E extends HTMLElement = HTMLElement>(selector: string) => el.querySelector<E>(selector);
 const quote = () => find(".s7-active-bar q")?.textContent;
 const was = () => find(".s7-was")?.textContent;
-const acts = () => kernel.acts().map(({ kind, code, start, end, from, facets }) => [kind, code, start, end, from, facets].filter((part) => part !== undefined));
+const acts = () =>
+  kernel
+    .acts()
+    .map(({ kind, code, start, end, from, facets }) =>
+      [kind, code, start, end, from, facets].filter(part => part !== undefined),
+    );
 
 async function press(...keys: string[]): Promise<void> {
   for (const each of keys) {
     const [shiftKey, altKey] = [each.includes("Shift+"), each.includes("Alt+")];
     const key = each.replace(/Alt\+|Shift\+/g, "");
-    await act(() => void find(".s7")!.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey, altKey, bubbles: true, cancelable: true })));
+    await act(
+      () =>
+        void find(".s7")!.dispatchEvent(
+          new KeyboardEvent("keydown", { key, shiftKey, altKey, bubbles: true, cancelable: true }),
+        ),
+    );
   }
 }
 
@@ -66,14 +76,21 @@ describe("Shift and an arrow, where a coding is marked and nothing is selected",
     expect([quote(), was()]).toEqual(["“listened to what”", undefined]);
   });
 
-  test("any other key records it, and does what it does, a code's key on these words; at least one word stays", async () => {
+  test("any other key records it, and does what it does; at least one word stays", async () => {
     await coded();
     const before = acts().length;
     await press("Shift+ArrowLeft", "Shift+ArrowLeft", "Shift+ArrowLeft");
     expect(quote()).toBe("“listened”");
     await press("2");
     await answer();
-    expect(acts().slice(before).map(([kind, code, , end]) => [kind, code, end])).toEqual([["apply", "affective", 11], ["apply", "cognitive", 11]]);
+    expect(
+      acts()
+        .slice(before)
+        .map(([kind, code, , end]) => [kind, code, end]),
+    ).toEqual([
+      ["apply", "affective", 11],
+      ["apply", "cognitive", 11],
+    ]);
   });
 
   test("Escape leaves it as it was, and a step back and forth records nothing", async () => {
@@ -96,25 +113,44 @@ describe("Shift and an arrow, where a coding is marked and nothing is selected",
     await press("ArrowDown", "Shift+ArrowLeft");
     await act(() => close!());
     close = undefined;
-    expect([...shelf().values()].flat().at(-1)).toMatchObject({ kind: "apply", start: 3, end: 14, from: { start: 3, end: 19 } });
+    expect([...shelf().values()].flat().at(-1)).toMatchObject({
+      kind: "apply",
+      start: 3,
+      end: 14,
+      from: { start: 3, end: 19 },
+    });
   });
 });
 
-test("the same code on words that overlap moves the coding with what it states; “Keep both” makes two of it", async () => {
+test("the same code on words that overlap moves the coding; “Keep both” makes two of it", async () => {
   await coded();
   const before = acts().length;
   await press("w", "w", "Shift+ArrowRight", "Shift+ArrowRight", "1");
   expect(acts().slice(before)).toEqual([MOVED]);
-  expect([quote(), was(), find(".s7-status")!.textContent]).toEqual(["“listened to what”", "was “listened to”", "Affective moved to the selection"]);
+  expect([quote(), was(), find(".s7-status")!.textContent]).toEqual([
+    "“listened to what”",
+    "was “listened to”",
+    "Affective moved to the selection",
+  ]);
   await answer();
   await act(() => find(".s7-before button")!.click());
   await answer();
-  expect(acts().slice(before + 1).map(([kind]) => kind)).toEqual(["undo", "apply"]);
+  expect(
+    acts()
+      .slice(before + 1)
+      .map(([kind]) => kind),
+  ).toEqual(["undo", "apply"]);
   expect(was()).toBeUndefined();
 });
 
 test("of two that overlap the one with more of the selection moves, and the other is named", () => {
-  const on = (start: number | null, end: number | null): Coding => ({ code: "affective", start, end, facets: {}, confidence: null });
+  const on = (start: number | null, end: number | null): Coding => ({
+    code: "affective",
+    start,
+    end,
+    facets: {},
+    confidence: null,
+  });
   const codings = [on(0, 4), on(3, 12), on(null, null), on(20, 27)];
   expect(overlapped(codings, "affective", { start: 2, end: 14 })).toEqual({ coding: codings[1], others: 1 });
   expect(overlapped(codings, "affective", { start: 12, end: 20 })).toEqual({ coding: undefined, others: 0 });
@@ -123,8 +159,20 @@ test("of two that overlap the one with more of the selection moves, and the othe
 
 test("the memo on exactly these words goes along, unless another coding stands on them", () => {
   const on = (code: string): Coding => ({ code, start: 0, end: 2, facets: {}, confidence: null });
-  const unit = { ...kernel.unit(0), codings: [on("affective")], memos: [{ memo_id: "m", start: 0, end: 2, text: "why?" }] };
-  const moved = { id: "x", kind: "apply", unit_id: unit.unit_id, code: "affective", start: 0, end: 11, from: { start: 0, end: 2 } } as const;
+  const unit = {
+    ...kernel.unit(0),
+    codings: [on("affective")],
+    memos: [{ memo_id: "m", start: 0, end: 2, text: "why?" }],
+  };
+  const moved = {
+    id: "x",
+    kind: "apply",
+    unit_id: unit.unit_id,
+    code: "affective",
+    start: 0,
+    end: 11,
+    from: { start: 0, end: 2 },
+  } as const;
   const after = withAct(unit, moved);
   expect([after.codings.map(({ end }) => end), after.memos.map(({ end }) => end)]).toEqual([[11], [11]]);
   const shared = withAct({ ...unit, codings: [on("affective"), on("cognitive")] }, moved);

@@ -1,4 +1,5 @@
-// Correcting the words of codings: one of their edges moves, by keys or by the mouse, and is recorded once it stays.
+// Correcting the words of codings: one of their edges moves, by keys or by the mouse, and is recorded once it
+// stays.
 import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { Act, Coding, Span } from "../shared/protocol";
 import { sameSpan } from "../shared/spans";
@@ -19,7 +20,11 @@ interface Host {
 type Do = (act: Omit<Act, "id" | "unit_id">, unit: Unit) => void;
 
 /** Codings of the same words, the marked one first, and where their words are now. */
-interface Moving { unit: Unit; codings: readonly Coding[]; span: Span; }
+interface Moving {
+  unit: Unit;
+  codings: readonly Coding[];
+  span: Span;
+}
 
 export class Edges {
   readonly moving = signal<Moving | null>(null);
@@ -37,7 +42,12 @@ export class Edges {
   readonly shown = computed(() => {
     const [unit, moving] = [this.#still.value, this.moving.value];
     if (!unit || unit.unit_id !== moving?.unit.unit_id) return unit;
-    return { ...unit, codings: unit.codings.map((one) => (moving.codings.some((other) => isOn(one, other)) ? { ...one, ...moving.span } : one)) };
+    return {
+      ...unit,
+      codings: unit.codings.map(one =>
+        moving.codings.some(other => isOn(one, other)) ? { ...one, ...moving.span } : one,
+      ),
+    };
   });
 
   /** Whether Shift and an arrow moves an edge of codings, and no selection's. */
@@ -81,7 +91,7 @@ export class Edges {
     const [first, ...others] = moving?.codings ?? [];
     if (!moving || !first || sameSpan(first, moving.span)) return;
     const { unit, codings, span } = moving;
-    const there = codings.filter(({ code }) => unit.codings.some((one) => isOn(one, { code, ...span })));
+    const there = codings.filter(({ code }) => unit.codings.some(one => isOn(one, { code, ...span })));
     if (!there.length) return this.#record({ ...moveTo(first, span), also: codesOf(others) }, unit);
     this.#host.words.remark();
     this.#host.say(`${this.#labels(there)} is already applied there`);
@@ -101,13 +111,25 @@ export class Edges {
 }
 
 /** The act that moves a coding to other words, with what it states. */
-export function moveTo({ code, start, end, facets, confidence }: Coding, span: Span): Omit<Act, "id" | "unit_id"> {
+export function moveTo(
+  { code, start, end, facets, confidence }: Coding,
+  span: Span,
+): Omit<Act, "id" | "unit_id"> {
   return { kind: "apply", code, ...span, facets, confidence, from: { start: start!, end: end! } };
 }
 
-/** Of the codings with this code on words that overlap the span, the one that has most of it; and the number of the others. */
-export function overlapped(codings: readonly Coding[], code: string, span: Span | null): { coding: Coding | undefined; others: number } {
+/**
+ * Of the codings with this code on words that overlap the span, the one that has most of it; and the number
+ * of the others.
+ */
+export function overlapped(
+  codings: readonly Coding[],
+  code: string,
+  span: Span | null,
+): { coding: Coding | undefined; others: number } {
   const shared = (one: Coding) => Math.min(one.end!, span!.end) - Math.max(one.start!, span!.start);
-  const there = (span ? codings : []).filter((one) => one.code === code && one.start !== null && shared(one) > 0).sort((a, b) => shared(b) - shared(a));
+  const there = (span ? codings : [])
+    .filter(one => one.code === code && one.start !== null && shared(one) > 0)
+    .sort((a, b) => shared(b) - shared(a));
   return { coding: there[0], others: Math.max(0, there.length - 1) };
 }

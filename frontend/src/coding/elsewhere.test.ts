@@ -10,7 +10,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const theirs = (unit_id: string, code: string): Act => ({ id: `${unit_id}${code}`, kind: "apply", unit_id, code, start: null, end: null });
+const theirs = (unit_id: string, code: string): Act => ({
+  id: `${unit_id}${code}`,
+  kind: "apply",
+  unit_id,
+  code,
+  start: null,
+  end: null,
+});
 
 test("an answer brings it along: it is on the screen, and the status line says so", () => {
   const session = ready();

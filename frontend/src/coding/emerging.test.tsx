@@ -16,10 +16,13 @@ const answer = () => doing(() => kernel.answer());
 const find = <E extends HTMLElement = HTMLElement>(selector: string) => el.querySelector<E>(selector);
 const words = (selector: string) => find(selector)?.textContent ?? null;
 const label = () => find<HTMLInputElement>(".s7-new-label");
-const recorded = () => kernel.acts().map(({ kind, unit_id, code }) => [kind, unit_id, code].filter(Boolean).join(" "));
+const recorded = () =>
+  kernel.acts().map(({ kind, unit_id, code }) => [kind, unit_id, code].filter(Boolean).join(" "));
 
 async function press(key: string, target: HTMLElement = find(".s7")!): Promise<void> {
-  await doing(() => void target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })));
+  await doing(
+    () => void target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })),
+  );
 }
 
 async function click(selector: string, nth = 0): Promise<void> {
@@ -40,7 +43,7 @@ async function show(prepare: (kernel: Kernel) => void = () => {}): Promise<void>
   await answer();
 }
 
-const pause = () => doing(() => new Promise<void>((done) => setTimeout(done, 250)) as unknown as void);
+const pause = () => doing(() => new Promise<void>(done => setTimeout(done, 250)) as unknown as void);
 
 beforeEach(() => {
   el = document.createElement("div");
@@ -64,7 +67,9 @@ describe("a code that is missing", () => {
     expect(document.activeElement).toBe(definition);
     await type(definition, "Looks forward.");
     await press("Enter", definition);
-    expect(kernel.acts()).toMatchObject([{ kind: "propose", unit_id: "m0", label: "Hope", definition: "Looks forward.", start: null, end: null }]);
+    expect(kernel.acts()).toMatchObject([
+      { kind: "propose", unit_id: "m0", label: "Hope", definition: "Looks forward.", start: null, end: null },
+    ]);
     expect(label()).toBeNull();
     expect(document.activeElement).toBe(find(".s7"));
     await answer();
@@ -88,7 +93,7 @@ describe("a code that is missing", () => {
   });
 
   test("shows the codes that are like it, one of which is used instead", async () => {
-    await show((on) => (on.alike = ["cognitive", "gone"]));
+    await show(on => (on.alike = ["cognitive", "gone"]));
     await press("+");
     await type(label()!, "Cognition");
     await pause();
@@ -101,7 +106,7 @@ describe("a code that is missing", () => {
   });
 
   test("is added at once where the study has it so: it is live, applied, and what waited is saved", async () => {
-    await show((on) => (on.newCodes = "add"));
+    await show(on => (on.newCodes = "add"));
     await press("2");
     await press("+");
     expect(find<HTMLInputElement>(".s7-new-example input")!.checked).toBe(false);
@@ -122,7 +127,7 @@ describe("a code that is missing", () => {
   });
 
   test("stays in the codebook when its first coding is taken back, which is said", async () => {
-    await show((on) => (on.newCodes = "add"));
+    await show(on => (on.newCodes = "add"));
     await press("+");
     await type(label()!, "Hope");
     await click(".s7-new-send");
@@ -134,7 +139,7 @@ describe("a code that is missing", () => {
   });
 
   test("that cannot be added keeps what was written, says why, and can be proposed", async () => {
-    await show((on) => ([on.newCodes, on.fate] = ["add", "refused"]));
+    await show(on => ([on.newCodes, on.fate] = ["add", "refused"]));
     await press("+");
     await type(label()!, "Hope");
     await click(".s7-new-send");
@@ -150,7 +155,8 @@ describe("a code that is missing", () => {
   test("without a name is none, and what is typed before the form is drawn is its name", async () => {
     await show();
     await doing(() => {
-      for (const key of ["+", "1", "x"]) find(".s7")!.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+      for (const key of ["+", "1", "x"])
+        find(".s7")!.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
     });
     expect(label()!.value).toBe("1x");
     expect(recorded()).toEqual([]);

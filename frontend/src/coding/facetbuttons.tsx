@@ -5,7 +5,9 @@ import type { Coding, Facet, FacetValue } from "../shared/protocol";
 import type { Session } from "./session";
 import { bringIn } from "../shared/onscreen";
 
-/** More values than these have no room beside a coding: there only what is set stands, and the strip has all. */
+/**
+ * More values than these have no room beside a coding: there only what is set stands, and the strip has all.
+ */
 const MOST_BESIDE = 4;
 
 interface Props {
@@ -19,7 +21,7 @@ interface Props {
 export function FacetButtons(props: Props) {
   const { session, coding, label, take } = props;
   const facets = session.book.facetsOf(coding.code);
-  const values = facets.flatMap((facet) => facet.values.map((value) => ({ facet, value })));
+  const values = facets.flatMap(facet => facet.values.map(value => ({ facet, value })));
   const few = values.length <= MOST_BESIDE;
   const shown = few ? values : values.filter(({ facet, value }) => coding.facets[facet.name] === value.name);
   return (
@@ -28,7 +30,13 @@ export function FacetButtons(props: Props) {
         <ValueButton key={`${facet.name}=${value.name}`} {...props} facet={facet} value={value} />
       ))}
       {!few && (
-        <Button class="s7-facet" aria-expanded={session.facets.isOn(coding)} aria-label={`${label}: facets`} onClick={() => take(() => session.facets.toggle(coding))} words="facets" />
+        <Button
+          class="s7-facet"
+          aria-expanded={session.facets.isOn(coding)}
+          aria-label={`${label}: facets`}
+          onClick={() => take(() => session.facets.toggle(coding))}
+          words="facets"
+        />
       )}
     </span>
   );
@@ -39,10 +47,10 @@ export function FacetStrip(props: Props) {
   useLayoutEffect(() => bringIn(box.current), []);
   return (
     <div class="s7-strip" role="group" aria-label={`Facets of ${props.label}`} ref={box}>
-      {props.session.book.facetsOf(props.coding.code).map((facet) => (
+      {props.session.book.facetsOf(props.coding.code).map(facet => (
         <div key={facet.name} class="s7-strip-facet">
           <span class="s7-strip-name">{facet.label}</span>
-          {facet.values.map((value) => (
+          {facet.values.map(value => (
             <ValueButton key={value.name} {...props} facet={facet} value={value} withKey />
           ))}
         </div>
@@ -51,7 +59,11 @@ export function FacetStrip(props: Props) {
   );
 }
 
-interface ValueProps extends Props { facet: Facet; value: FacetValue; withKey?: boolean; }
+interface ValueProps extends Props {
+  facet: Facet;
+  value: FacetValue;
+  withKey?: boolean;
+}
 
 function ValueButton({ session, coding, label, take, facet, value, withKey }: ValueProps) {
   return (
@@ -60,7 +72,7 @@ function ValueButton({ session, coding, label, take, facet, value, withKey }: Va
       title={facet.label}
       aria-pressed={coding.facets[facet.name] === value.name}
       aria-label={`${label}: ${facet.label} ${value.label}`}
-      onClick={(event) => {
+      onClick={event => {
         event.stopPropagation();
         take(() => session.facets.choice(coding, facet, value.name));
       }}

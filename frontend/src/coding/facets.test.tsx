@@ -17,7 +17,7 @@ let close: (() => void) | undefined;
 
 const doing = (what: () => void) => act(what);
 const find = (selector: string) => el.querySelector<HTMLElement>(selector);
-const texts = (selector: string) => [...el.querySelectorAll(selector)].map((found) => found.textContent);
+const texts = (selector: string) => [...el.querySelectorAll(selector)].map(found => found.textContent);
 const said = () => find(".s7-status")!.textContent;
 /** What the record has of the codings on the text, by code. */
 const recorded = () => Object.fromEntries(kernel.unit(0).codings.map(({ code, facets }) => [code, facets]));
@@ -55,7 +55,9 @@ describe("by keys", () => {
     await press("1", "v");
     expect(texts(".s7-strip-name")).toEqual(["Valence", "Intensity"]);
     expect(texts(".s7-strip kbd")).toEqual(["m", "u", "l", "2", "h"]);
-    expect(said()).toBe("Facets of Affective. Valence: m met, u unmet. Intensity: l low, 2 middle, h high. Press Escape to close.");
+    expect(said()).toBe(
+      "Facets of Affective. Valence: m met, u unmet. Intensity: l low, 2 middle, h high. Press Escape to close.",
+    );
     await press("u");
     expect(find(".s7-strip")).toBeNull();
     expect(recorded()).toEqual({ affective: { valence: "unmet" } });
@@ -117,33 +119,42 @@ describe("by keys", () => {
     ["letters", [" ", "j", "Enter"], "cognitive 3–11"],
     ["an end of the words", ["Shift+ArrowRight"], "cognitive 0–11"],
     ["another coding", ["ArrowUp"], "cognitive 0–2"],
-  ])("%s: what is selected by key ends the question, and the next code goes there", async (_, keys, coded) => {
-    await show(TWO);
-    await press("w", "1", "v", ...keys, "2");
-    expect(find(".s7-strip")).toBeNull();
-    expect(words()).toContain(coded);
-    expect(recorded()).toEqual({ affective: {}, cognitive: {} });
-  });
-
-  test.each(["0–12", "none"])("what is selected by mouse (%s) ends the question, and the next code goes there, 9 of 9", async (selected) => {
-    await show(TWO);
-    for (let n = 0; n < 9; n++) {
-      await press("w", "1", "v");
-      expect(find(".s7-strip")).not.toBeNull();
-      const box = find(".s7-text")!;
-      await doing(() => {
-        box.dispatchEvent(new MouseEvent("pointerdown", { bubbles: true, composed: true }));
-        if (selected !== "none") document.getSelection()!.selectAllChildren(box);
-        document.dispatchEvent(new MouseEvent("pointerup"));
-      });
-      await doing(() => new Promise((resolve) => setTimeout(resolve, 5)));
+  ])(
+    "%s: what is selected by key ends the question, and the next code goes there",
+    async (_, keys, coded) => {
+      await show(TWO);
+      await press("w", "1", "v", ...keys, "2");
       expect(find(".s7-strip")).toBeNull();
-      await press("2");
-      expect(words()).toEqual(["affective 0–2", selected === "none" ? "cognitive null–null" : "cognitive 0–12"]);
-      await press("z", "z", "Escape", "Escape");
-      expect([find(".s7-strip"), words()]).toEqual([null, []]);
-    }
-  });
+      expect(words()).toContain(coded);
+      expect(recorded()).toEqual({ affective: {}, cognitive: {} });
+    },
+  );
+
+  test.each(["0–12", "none"])(
+    "what is selected by mouse (%s) ends the question, and the next code goes there, 9 of 9",
+    async selected => {
+      await show(TWO);
+      for (let n = 0; n < 9; n++) {
+        await press("w", "1", "v");
+        expect(find(".s7-strip")).not.toBeNull();
+        const box = find(".s7-text")!;
+        await doing(() => {
+          box.dispatchEvent(new MouseEvent("pointerdown", { bubbles: true, composed: true }));
+          if (selected !== "none") document.getSelection()!.selectAllChildren(box);
+          document.dispatchEvent(new MouseEvent("pointerup"));
+        });
+        await doing(() => new Promise(resolve => setTimeout(resolve, 5)));
+        expect(find(".s7-strip")).toBeNull();
+        await press("2");
+        expect(words()).toEqual([
+          "affective 0–2",
+          selected === "none" ? "cognitive null–null" : "cognitive 0–12",
+        ]);
+        await press("z", "z", "Escape", "Escape");
+        expect([find(".s7-strip"), words()]).toEqual([null, []]);
+      }
+    },
+  );
 
   test("keys that write nothing do what they do elsewhere, and the strip closes", async () => {
     await show(TWO);

@@ -26,7 +26,8 @@ const ENDS = /^(code:|(next|previous)_(word|sentence|hit)|select_by)/;
 type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">;
 
 /**
- * Sets facets of the marked coding. Where the values have keys, the facets' key opens a strip of them, and the
+ * Sets facets of the marked coding. Where the values have keys, the facets' key opens a strip of them, and
+ * the
  * next key chooses one; where they have none, the facets' key sets the next value itself.
  */
 export class Facets {
@@ -64,8 +65,9 @@ export class Facets {
     host.marked.value = coding;
     this.open.value = !here;
     if (here) return;
-    const values = ({ values }: Facet) => values.map(({ key, label }) => (key ? `${key} ${label}` : label)).join(", ");
-    const facets = host.book.facetsOf(coding.code).map((facet) => `${facet.label}: ${values(facet)}`);
+    const values = ({ values }: Facet) =>
+      values.map(({ key, label }) => (key ? `${key} ${label}` : label)).join(", ");
+    const facets = host.book.facetsOf(coding.code).map(facet => `${facet.label}: ${values(facet)}`);
     host.say(`Facets of ${host.label(coding.code)}. ${facets.join(". ")}. Press Escape to close.`);
   }
 
@@ -78,7 +80,10 @@ export class Facets {
     this.open.value = false;
   }
 
-  /** Whether a press chooses a value: a plain character does while the strip is open, unless it `means` what ends that. */
+  /**
+   * Whether a press chooses a value: a plain character does while the strip is open, unless it `means` what
+   * ends that.
+   */
   takes(press: Press, means: string | null): boolean {
     const plain = press.key.length === 1 && !press.ctrlKey && !press.metaKey && !press.altKey;
     if (!plain || !this.shown.value || !this.#host.book.facetKeys.value) return false;
@@ -88,7 +93,9 @@ export class Facets {
   /** The value of the marked coding's facets that has the key, and its facet. */
   #withKey(key: string): [Facet, string] | undefined {
     const facets = this.#host.book.facetsOf(this.#host.activeCoding()?.code ?? "");
-    return facets.flatMap((facet) => facet.values.filter((value) => value.key === key).map(({ name }): [Facet, string] => [facet, name]))[0];
+    return facets.flatMap(facet =>
+      facet.values.filter(value => value.key === key).map(({ name }): [Facet, string] => [facet, name]),
+    )[0];
   }
 
   /** Set the value that has the key, or take it away; the facets' own key closes the strip. */
@@ -107,7 +114,9 @@ export class Facets {
   /** What the coding says, in words: the values, each with the name of its facet unless it is `short`. */
   words({ code, facets, confidence }: Coding, short = false): string[] {
     const said = this.#host.book.facetsOf(code).filter(({ name }) => facets[name] !== undefined);
-    const values = said.map((facet) => `${short ? "" : `${facet.label} `}${labelOf(facet, facets[facet.name])}`);
+    const values = said.map(
+      facet => `${short ? "" : `${facet.label} `}${labelOf(facet, facets[facet.name])}`,
+    );
     return confidence === "unsure" ? [...values, "unsure"] : values;
   }
 
@@ -118,4 +127,5 @@ export class Facets {
   }
 }
 
-const labelOf = (facet: Facet, value: string | undefined) => facet.values.find(({ name }) => name === value)?.label;
+const labelOf = (facet: Facet, value: string | undefined) =>
+  facet.values.find(({ name }) => name === value)?.label;

@@ -31,24 +31,38 @@ export function FeedbackPanel({ session }: { session: Session }) {
       {rows.map(({ code, state }) => (
         <FeedbackRow key={code} {...{ session, state }} id={code} counts={feedback.counts[code]} />
       ))}
-      {rows.map(({ code, state }) => state !== "same" && <Rule key={code} code={session.book.codes.value.get(code)} />)}
+      {rows.map(
+        ({ code, state }) =>
+          state !== "same" && <Rule key={code} code={session.book.codes.value.get(code)} />,
+      )}
       {!rows.length && <p>= No code, as in the gold decisions.</p>}
       <p class="s7-hint">Press Enter for the next text. Only how you first finished each text counts.</p>
     </div>
   );
 }
 
-interface RowProps { session: Session; id: string; state: Differs; counts: [number, number, number] | undefined; }
+interface RowProps {
+  session: Session;
+  id: string;
+  state: Differs;
+  counts: [number, number, number] | undefined;
+}
 
 function FeedbackRow({ session, id, state, counts }: RowProps) {
   const [mark, words, sign] = STATES[state];
   const [hits, misses, alarms] = counts ?? [0, 0, 0];
   return (
     <div class={`s7-feedback-row s7-sign-${sign}`}>
-      <span class="s7-sign-of" aria-hidden="true">{mark}</span>
+      <span class="s7-sign-of" aria-hidden="true">
+        {mark}
+      </span>
       <kbd>{session.book.look(id).tag}</kbd>
-      <span><strong>{session.label(id)}</strong> {words}</span>
-      <span class="s7-counts">so far {hits} right, {misses} missed, {alarms} added</span>
+      <span>
+        <strong>{session.label(id)}</strong> {words}
+      </span>
+      <span class="s7-counts">
+        so far {hits} right, {misses} missed, {alarms} added
+      </span>
     </div>
   );
 }
@@ -62,11 +76,15 @@ function Rule({ code }: { code: Code | undefined }) {
   ];
   return (
     <div class="s7-gold-rule">
-      <p><strong>{code.label}:</strong> {code.definition}</p>
+      <p>
+        <strong>{code.label}:</strong> {code.definition}
+      </p>
       {rules.map(
         ([words, items]) =>
           items.length > 0 && (
-            <p key={words}><strong>{words}:</strong> {items.join(" · ")}</p>
+            <p key={words}>
+              <strong>{words}:</strong> {items.join(" · ")}
+            </p>
           ),
       )}
     </div>

@@ -1,4 +1,5 @@
-// Codes beyond the keys: found by a letter or two, used again by a key of their own, read while others are used.
+// Codes beyond the keys: found by a letter or two, used again by a key of their own, read while others are
+// used.
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { code } from "../shared/code.test.kit";
@@ -14,7 +15,8 @@ const doing = (what: () => void) => act(what);
 const find = <E extends HTMLElement = HTMLElement>(selector: string) => el.querySelector<E>(selector);
 const texts = (selector: string) => [...el.querySelectorAll(selector)].map(({ textContent }) => textContent);
 const field = () => find<HTMLInputElement>(".s7-filter")!;
-const recorded = () => kernel.recorded.map(({ kind, unit_id, code }) => [kind, unit_id, code].filter(Boolean).join(" "));
+const recorded = () =>
+  kernel.recorded.map(({ kind, unit_id, code }) => [kind, unit_id, code].filter(Boolean).join(" "));
 
 async function answer(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await doing(() => kernel.answer());
@@ -27,7 +29,13 @@ async function press(...keys: string[]): Promise<void> {
 
 function send(key: string, more: KeyboardEventInit = {}): void {
   const target = document.activeElement as HTMLElement;
-  const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, composed: true, ...more });
+  const event = new KeyboardEvent("keydown", {
+    key,
+    bubbles: true,
+    cancelable: true,
+    composed: true,
+    ...more,
+  });
   target.dispatchEvent(event);
   if (event.defaultPrevented || key.length > 1 || target !== field()) return;
   field().value += key;
@@ -44,7 +52,12 @@ beforeEach(async () => {
   el = document.createElement("div");
   document.body.replaceChildren(el);
   kernel = new Kernel(TEXTS);
-  kernel.codes = [...kernel.codes, code("joy", null), { ...code("cu", null), label: "Constant Use" }, code("jolt", null)];
+  kernel.codes = [
+    ...kernel.codes,
+    code("joy", null),
+    { ...code("cu", null), label: "Constant Use" },
+    code("jolt", null),
+  ];
   await doing(() => void (close = widget.render({ model: kernel.model(), el })));
   await answer();
   find(".s7")!.focus();

@@ -27,8 +27,19 @@ export function LayoutButtons({ session }: { session: Session }) {
   const key = session.commands.value.layout ?? "";
   return (
     <span class="s7-layout" role="group" aria-label="Layout">
-      <Button aria-pressed={!on} title={`One text at a time (${key})`} onClick={() => session.grid.show("text")} words="Text" />
-      <Button class="s7-layout-button" aria-pressed={on} title={`Many texts as rows (${key})`} onClick={() => session.grid.show("grid")} words="Rows" />
+      <Button
+        aria-pressed={!on}
+        title={`One text at a time (${key})`}
+        onClick={() => session.grid.show("text")}
+        words="Text"
+      />
+      <Button
+        class="s7-layout-button"
+        aria-pressed={on}
+        title={`Many texts as rows (${key})`}
+        onClick={() => session.grid.show("grid")}
+        words="Rows"
+      />
     </span>
   );
 }
@@ -37,7 +48,11 @@ export function GridPane({ session }: { session: Session }) {
   const bar = <Bar session={session} />;
   return (
     <div class={session.outbox.turning.value ? "s7-grid-pane s7-undoing" : "s7-grid-pane"}>
-      {session.texts.isOpen.value && session.side.value === "texts" ? <Side session={session}>{bar}</Side> : bar}
+      {session.texts.isOpen.value && session.side.value === "texts" ? (
+        <Side session={session}>{bar}</Side>
+      ) : (
+        bar
+      )}
       <Rows session={session} />
     </div>
   );
@@ -48,23 +63,36 @@ function Bar({ session }: { session: Session }) {
   const { grid } = session;
   const [open, variables, shown] = [grid.showColumns.value, grid.variables.value ?? [], grid.shown.value];
   const box = (name: string, words: string, checked: boolean, pick: () => void) => (
-    <label key={name}><input type="checkbox" checked={checked} onChange={pick} /> {words}</label>
+    <label key={name}>
+      <input type="checkbox" checked={checked} onChange={pick} /> {words}
+    </label>
   );
   const rated = ratingsShown(session);
   return (
     <div class="s7-grid-bar">
-      <Button class="s7-quiet" aria-expanded={open} onClick={() => (grid.showColumns.value = !open)}>{open ? "▾" : "▸"} Columns</Button>
+      <Button class="s7-quiet" aria-expanded={open} onClick={() => (grid.showColumns.value = !open)}>
+        {open ? "▾" : "▸"} Columns
+      </Button>
       {open && (
         <span class="s7-grid-columns" role="group" aria-label="Columns">
           {box("id", "Text id", grid.showIds.value, () => (grid.showIds.value = !grid.showIds.value))}
-          {variables.map((name) => box(`v:${name}`, name, shown.includes(name), () => grid.toggleVariable(name)))}
+          {variables.map(name =>
+            box(`v:${name}`, name, shown.includes(name), () => grid.toggleVariable(name)),
+          )}
         </span>
       )}
       <Space />
       {grid.hasRating.value && session.ratingOfFinished.value === null && (
-        <Button class="s7-quiet" aria-pressed={rated} onClick={() => session.toggleRating()} words={rated ? "Hide ratings" : "Show ratings"} />
+        <Button
+          class="s7-quiet"
+          aria-pressed={rated}
+          onClick={() => session.toggleRating()}
+          words={rated ? "Hide ratings" : "Show ratings"}
+        />
       )}
-      {grid.hasRating.value && session.ratingOfFinished.value !== null && <span class="s7-hint">Ratings: shown once finished</span>}
+      {grid.hasRating.value && session.ratingOfFinished.value !== null && (
+        <span class="s7-hint">Ratings: shown once finished</span>
+      )}
     </div>
   );
 }
@@ -113,32 +141,57 @@ function Rows({ session }: { session: Session }) {
       aria-label="Texts as rows"
       aria-rowcount={listing.length + 1}
       aria-activedescendant={marked}
-      style={columns.length ? { "--s7-more-columns": `repeat(${columns.length}, minmax(50px, 8%))` } : undefined}
+      style={
+        columns.length ? { "--s7-more-columns": `repeat(${columns.length}, minmax(50px, 8%))` } : undefined
+      }
       {...scrolling}
     >
       <div class="s7-grid-head" role="rowgroup" ref={head}>
         <div class="s7-grid-row s7-grid-titles" role="row" aria-rowindex={1}>
           {["No.", "Answer", "Codes", ...columns.map(({ name }) => name), "State"].map((name, at, all) => (
-            <span key={name} role="columnheader" class={at > 2 && at < all.length - 1 ? "s7-cell-more" : undefined} title={name}>{name}</span>
+            <span
+              key={name}
+              role="columnheader"
+              class={at > 2 && at < all.length - 1 ? "s7-cell-more" : undefined}
+              title={name}
+            >
+              {name}
+            </span>
           ))}
         </div>
         {elsewhere && draw(here, null)}
       </div>
       <div class="s7-grid-rows" role="rowgroup" style={{ height: `${heights.total}px` }}>
-        {drawn.map((index) => draw(listing.at(index)!, index, { top: `${heights.topOf(index)}px` }))}
+        {drawn.map(index => draw(listing.at(index)!, index, { top: `${heights.topOf(index)}px` }))}
       </div>
       {!listing.length && <p class="s7-hint">No text matches.</p>}
     </div>
   );
 }
 
-interface Look { style: RowStyle | undefined; id: string; number: number; fits: boolean; here: boolean; marked: boolean; columns: readonly Column[]; }
+interface Look {
+  style: RowStyle | undefined;
+  id: string;
+  number: number;
+  fits: boolean;
+  here: boolean;
+  marked: boolean;
+  columns: readonly Column[];
+}
 
 /** What draws a row: one that looks as it did before is not drawn again. */
 function useDrawnRows(session: Session) {
-  const kept = useRef({ basis: [] as unknown[], views: new Map<number, { given: unknown[]; view: VNode }>() });
+  const kept = useRef({
+    basis: [] as unknown[],
+    views: new Map<number, { given: unknown[]; view: VNode }>(),
+  });
   const { grid, outbox } = session;
-  const [units, beside, flags, waiting] = [grid.units.value, grid.beside.value, session.flags.value, outbox.waiting.value];
+  const [units, beside, flags, waiting] = [
+    grid.units.value,
+    grid.beside.value,
+    session.flags.value,
+    outbox.waiting.value,
+  ];
   const acts = new Map(waiting.map(({ unit_id, kind }) => [unit_id, kind]));
   const of = (place: number): Unit | undefined => {
     const unit = units.get(place) ?? (session.unit.value?.place === place ? session.unit.value : undefined);
@@ -152,7 +205,11 @@ function useDrawnRows(session: Session) {
     const given = [...basis, ...places, unit, more, flag, kind, look.fits, look.here && session.unit.value];
     const old = before.get(place);
     const same = old?.given.every((one, at) => one === given[at]) && old.given.length === given.length;
-    const view = same ? old!.view : <Row key={place} {...{ session, place, unit, flag, kind, more, ...look }} />;
+    const view = same ? (
+      old!.view
+    ) : (
+      <Row key={place} {...{ session, place, unit, flag, kind, more, ...look }} />
+    );
     views.set(place, { given, view });
     return view;
   };
@@ -175,7 +232,13 @@ function Row(props: RowProps) {
   useLayoutEffect(() => {
     if (live) session.drawn.value = live.unit_id;
   }, [live?.unit_id]);
-  const names = ["s7-grid-row", here && "s7-here", marked && "s7-cursor", !fits && "s7-gone", style && "s7-placed"];
+  const names = [
+    "s7-grid-row",
+    here && "s7-here",
+    marked && "s7-cursor",
+    !fits && "s7-gone",
+    style && "s7-placed",
+  ];
   return (
     <div
       id={id}
@@ -187,11 +250,11 @@ function Row(props: RowProps) {
       data-place={place}
       style={style}
       // Of the row that keys are meant for, the page follows the drag.
-      onPointerDown={(event) => {
+      onPointerDown={event => {
         pressed.current = event;
         if (!here) event.stopPropagation();
       }}
-      onClick={(event) => !here && goTo(session, place, unit, pressed.current, event)}
+      onClick={event => !here && goTo(session, place, unit, pressed.current, event)}
     >
       <Cells {...props} live={live} />
     </div>
@@ -199,17 +262,26 @@ function Row(props: RowProps) {
 }
 
 /** Go to a row that was clicked, and select the words over which the mouse was dragged. */
-function goTo(session: Session, place: number, unit: Unit | undefined, from: MouseEvent | null, to: MouseEvent): void {
+function goTo(
+  session: Session,
+  place: number,
+  unit: Unit | undefined,
+  from: MouseEvent | null,
+  to: MouseEvent,
+): void {
   const words = (to.currentTarget as Element).querySelector(".s7-cell-words");
   const dragged = from && Math.hypot(to.clientX - from.clientX, to.clientY - from.clientY) > DRAG;
-  const [start, end] = [from, dragged ? to : null].map((at) => words && at && offsetAt(words, at.clientX, at.clientY));
+  const [start, end] = [from, dragged ? to : null].map(
+    at => words && at && offsetAt(words, at.clientX, at.clientY),
+  );
   if (!unit || start == null || end == null || start === end) return session.jump(place);
   const covered = { start: Math.min(start, end), end: Math.min(Math.max(start, end), unit.text.length) };
   session.goTo(place, to.altKey ? trimmed(unit.text, covered) : snapped(unit.text, covered, "word"));
 }
 
 /**
- * Where the rows stand. What is kept is the row at the upper edge: where rows above it turn out higher than they
+ * Where the rows stand. What is kept is the row at the upper edge: where rows above it turn out higher than
+ * they
  * were taken to be, what is in sight does not move.
  */
 function useScrolling(session: Session) {
@@ -265,7 +337,8 @@ function useScrolling(session: Session) {
   const redraw = () => {
     const { scrollTop } = box.current!;
     if (Math.abs(scrollTop - at.scrolled) <= 1) return;
-    // What scrolled without a hand (a notebook takes a cell out of the page and puts it back) is scrolled back, but
+    // What scrolled without a hand (a notebook takes a cell out of the page and puts it back) is scrolled
+    // back, but
     // within a row that is higher than the box: what has the focus there, or is read aloud, came into sight.
     const [rowTop, rowHeight] = [at.heights.topOf(cursor), at.heights.heightOf(cursor)];
     const covered = Math.min(rowTop + rowHeight, scrollTop + room) - Math.max(rowTop, scrollTop);
@@ -276,10 +349,21 @@ function useScrolling(session: Session) {
   const byHand = (event: Event) => {
     if (event.type !== "pointerdown" || event.target === box.current) at.follows = false;
   };
-  return { box, head, heights, first, last, scrolling: { onScroll: redraw, onWheel: byHand, onTouchMove: byHand, onPointerDown: byHand } };
+  return {
+    box,
+    head,
+    heights,
+    first,
+    last,
+    scrolling: { onScroll: redraw, onWheel: byHand, onTouchMove: byHand, onPointerDown: byHand },
+  };
 }
 
-interface Scrolling { heights: Heights; measured: Map<number, number>; size: { width: number; height: number; head: number }; }
+interface Scrolling {
+  heights: Heights;
+  measured: Map<number, number>;
+  size: { width: number; height: number; head: number };
+}
 
 /** Measure the rows that are drawn, and the box, each time one of them changes its size. */
 function useMeasuring(
@@ -295,7 +379,8 @@ function useMeasuring(
   measure.current = () => {
     if (!box.current) return;
     const { clientWidth: width, clientHeight: height } = box.current;
-    let changed = width !== at.size.width || height !== at.size.height || head.current!.offsetHeight !== at.size.head;
+    let changed =
+      width !== at.size.width || height !== at.size.height || head.current!.offsetHeight !== at.size.head;
     // Rows that are out of sight have other heights in another width.
     if (width !== at.size.width) {
       at.measured.clear();

@@ -1,4 +1,5 @@
-// What a row of the survey grid shows: its number, the answer, the codings on it, its variables, how far it is.
+// What a row of the survey grid shows: its number, the answer, the codings on it, its variables, how far it
+// is.
 import { Button } from "../shared/button";
 import { sample } from "../shared/colours";
 import type { Code, Coding } from "../shared/protocol";
@@ -12,7 +13,10 @@ import { joined } from "../shared/words";
 const MOST_LETTERS = 700;
 const QUOTED = 22;
 
-export interface Column { kind: "rating" | "variable"; name: string; }
+export interface Column {
+  kind: "rating" | "variable";
+  name: string;
+}
 
 interface Props {
   session: Session;
@@ -29,14 +33,22 @@ interface Props {
 
 export function Cells(props: Props) {
   const { session, place, unit, live, more, columns } = props;
-  const value = ({ kind, name }: Column) => (kind === "rating" ? ratingOf(session, live ?? unit) : more?.variables[name]);
+  const value = ({ kind, name }: Column) =>
+    kind === "rating" ? ratingOf(session, live ?? unit) : more?.variables[name];
   return (
     <>
-      <div role="rowheader" class="s7-cell-number">{place + 1}</div>
+      <div role="rowheader" class="s7-cell-number">
+        {place + 1}
+      </div>
       <div role="gridcell" class="s7-cell-answer">
         {session.grid.showIds.value && unit && <div class="s7-unit-id">{unit.unit_id}</div>}
         {live ? <LiveText session={session} unit={live} /> : <Answer unit={unit} />}
-        <Button class="s7-quiet s7-open" tabIndex={live ? 0 : -1} title="Open the text" onClick={() => open(session, place)}>
+        <Button
+          class="s7-quiet s7-open"
+          tabIndex={live ? 0 : -1}
+          title="Open the text"
+          onClick={() => open(session, place)}
+        >
           … more ({session.commands.value.layout})
         </Button>
       </div>
@@ -44,7 +56,7 @@ export function Cells(props: Props) {
         <Chips {...props} />
       </div>
       <div role="none" class="s7-cells-more">
-        {columns.map((column) => (
+        {columns.map(column => (
           <div key={column.name} role="gridcell" class="s7-cell-more">
             <span class="s7-cell-name">{column.name}: </span>
             {value(column) ?? "–"}
@@ -90,7 +102,7 @@ function RowCodes({ session, unit }: { session: Session; unit: Unit }) {
   const codes = session.book.list.value.filter(({ codable }) => codable);
   return (
     <div class="s7-row-codes" role="group" aria-label={`Codes for text ${unit.place + 1}`}>
-      {codes.map((code) => (
+      {codes.map(code => (
         <Button key={code.id} title={code.definition} onClick={() => choose(code)}>
           <kbd>{session.book.look(code.id).tag}</kbd> {code.label}
         </Button>
@@ -117,16 +129,33 @@ function Chips({ session, place, unit: known, live }: Props) {
   return (
     <>
       {unit.codings.map((coding, index) => (
-        <Chip key={`${coding.code}:${coding.start}:${coding.end}`} {...{ session, unit, coding, take }} active={!!live && session.active.value === index} tabbed={!!live} />
+        <Chip
+          key={`${coding.code}:${coding.start}:${coding.end}`}
+          {...{ session, unit, coding, take }}
+          active={!!live && session.active.value === index}
+          tabbed={!!live}
+        />
       ))}
-      <Button class="s7-add-code" tabIndex={live ? 0 : -1} aria-label={`Code text ${place + 1}`} onClick={pick}>
+      <Button
+        class="s7-add-code"
+        tabIndex={live ? 0 : -1}
+        aria-label={`Code text ${place + 1}`}
+        onClick={pick}
+      >
         + code
       </Button>
     </>
   );
 }
 
-interface ChipProps { session: Session; unit: Unit; coding: Coding; active: boolean; tabbed: boolean; take: (action: () => void) => void; }
+interface ChipProps {
+  session: Session;
+  unit: Unit;
+  coding: Coding;
+  active: boolean;
+  tabbed: boolean;
+  take: (action: () => void) => void;
+}
 
 function Chip({ session, unit, coding, active, tabbed, take }: ChipProps) {
   const { code, start, end, pending } = coding;
@@ -142,20 +171,34 @@ function Chip({ session, unit, coding, active, tabbed, take }: ChipProps) {
     take(() => session.remove(coding));
   };
   return (
-    <span class={joined(names)} style={{ "--s7-c": look.colour }} title={quote === null ? label : `${label}: “${quote}”`} onClick={mark}>
+    <span
+      class={joined(names)}
+      style={{ "--s7-c": look.colour }}
+      title={quote === null ? label : `${label}: “${quote}”`}
+      onClick={mark}
+    >
       <kbd>{look.tag}</kbd>
       <span class="s7-chip-name">
         <span class="s7-chip-label">{label}</span>
         <span class="s7-sample" style={sample(look)} />
       </span>
       {quote !== null && (
-        <span class="s7-quote" dir="auto">“{quote.length > QUOTED ? `${quote.slice(0, QUOTED).trimEnd()}…` : quote}”</span>
+        <span class="s7-quote" dir="auto">
+          “{quote.length > QUOTED ? `${quote.slice(0, QUOTED).trimEnd()}…` : quote}”
+        </span>
       )}
-      {session.facets.words(coding, true).map((words) => (
-        <span key={words} class="s7-stated">{words === "unsure" ? "unsure?" : words}</span>
+      {session.facets.words(coding, true).map(words => (
+        <span key={words} class="s7-stated">
+          {words === "unsure" ? "unsure?" : words}
+        </span>
       ))}
       {pending && <span class="s7-unseen">not saved yet</span>}
-      <Button class="s7-remove" tabIndex={tabbed ? 0 : -1} aria-label={`Remove ${label}${quote === null ? "" : ` from “${quote.slice(0, QUOTED)}”`}`} onClick={remove}>
+      <Button
+        class="s7-remove"
+        tabIndex={tabbed ? 0 : -1}
+        aria-label={`Remove ${label}${quote === null ? "" : ` from “${quote.slice(0, QUOTED)}”`}`}
+        onClick={remove}
+      >
         ×
       </Button>
     </span>
@@ -167,10 +210,23 @@ function State({ session, unit: known, live, flag, kind, more, fits }: Props) {
   const status = statusOf(flag, kind);
   const review = !unit?.finished && more?.review;
   const signs: [string, string | false | undefined | null][] = [
-    ["?", unit?.codings.some(({ confidence }) => confidence === "unsure") && status.sign !== "✓?" && "unsure"],
+    [
+      "?",
+      unit?.codings.some(({ confidence }) => confidence === "unsure") && status.sign !== "✓?" && "unsure",
+    ],
     ["✎", !!(unit?.memo || unit?.memos.length) && "memo"],
-    ["↻", review && `to look at again${review.length ? `: ${review.map((code) => session.label(code)).join(", ")}` : ""}`],
-    ["⤫", !fits && (live && !session.texts.listing.value.has(live.place) ? "not among the chosen texts" : "no longer matches the filter")],
+    [
+      "↻",
+      review &&
+        `to look at again${review.length ? `: ${review.map(code => session.label(code)).join(", ")}` : ""}`,
+    ],
+    [
+      "⤫",
+      !fits &&
+        (live && !session.texts.listing.value.has(live.place)
+          ? "not among the chosen texts"
+          : "no longer matches the filter"),
+    ],
   ];
   const there = signs.filter(([, words]) => words);
   const words = [status.words, ...there.map(([, words]) => words)].join(", ");
@@ -178,7 +234,9 @@ function State({ session, unit: known, live, flag, kind, more, fits }: Props) {
     <div role="gridcell" class="s7-cell-state" title={words} aria-label={words}>
       <span class={`s7-row-status s7-${status.name}`}>{status.sign}</span>
       {there.map(([sign]) => (
-        <span key={sign} class="s7-sign">{sign}</span>
+        <span key={sign} class="s7-sign">
+          {sign}
+        </span>
       ))}
     </div>
   );

@@ -1,4 +1,5 @@
-// The survey grid without a screen: heights of rows, what is asked of the kernel, and what keys mean among rows.
+// The survey grid without a screen: heights of rows, what is asked of the kernel, and what keys mean among
+// rows.
 import { afterEach, expect, test } from "vitest";
 import { code } from "../shared/code.test.kit";
 import { Heights } from "./gridrows";
@@ -11,7 +12,9 @@ afterEach(closeAll);
 
 test("each row stands below the rows before it, whichever of them were measured", () => {
   const rows = Array.from({ length: 137 }, (_, place) => 20 + ((place * 37) % 90));
-  const measured = new Map(rows.map((height, place): [number, number] => [place, height]).filter(([place]) => place % 3 > 0));
+  const measured = new Map(
+    rows.map((height, place): [number, number] => [place, height]).filter(([place]) => place % 3 > 0),
+  );
   const heights = new Heights(new Listing(137), measured, 50);
   let top = 0;
   rows.forEach((height, index) => {
@@ -35,14 +38,16 @@ test("a row that is measured again moves those below it alone", () => {
 test("heights are the texts', wherever these stand in the list", () => {
   const order = { places: Uint32Array.from([2, 0, 1]), ranks: Uint32Array.from([1, 2, 0]) };
   const heights = new Heights(new Listing(3, order), new Map([[2, 90]]), 60);
-  expect([0, 1, 2].map((index) => heights.topOf(index))).toEqual([0, 90, 150]);
-  expect(new Heights(new Listing(3, null, 1, Uint8Array.from([0b010])), new Map([[2, 90]]), 60).total).toBe(60);
+  expect([0, 1, 2].map(index => heights.topOf(index))).toEqual([0, 90, 150]);
+  expect(new Heights(new Listing(3, null, 1, Uint8Array.from([0b010])), new Map([[2, 90]]), 60).total).toBe(
+    60,
+  );
   expect(new Heights(new Listing(0)).at(0)).toEqual({ index: 0, offset: 0 });
 });
 
 /* ---- what the kernel is asked ---- */
 
-const questions = (type: string) => kernel.received.filter((message) => message.type === type);
+const questions = (type: string) => kernel.received.filter(message => message.type === type);
 
 function inGrid() {
   const session = ready();
@@ -134,12 +139,22 @@ test("what is not taken after an error is asked for again", () => {
 
 /* ---- keys ---- */
 
-const key = (key: string, more = {}) => ({ key, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...more });
+const key = (key: string, more = {}) => ({
+  key,
+  ctrlKey: false,
+  metaKey: false,
+  altKey: false,
+  shiftKey: false,
+  ...more,
+});
 
 test("arrows and free letters go through rows, in the grid alone", () => {
   const session = ready();
   const { grid } = session;
-  expect([grid.meaning(key("ArrowDown"), "next_coding"), grid.meaning(key("j"), null)]).toEqual(["next_coding", null]);
+  expect([grid.meaning(key("ArrowDown"), "next_coding"), grid.meaning(key("j"), null)]).toEqual([
+    "next_coding",
+    null,
+  ]);
   grid.show("grid");
   const means = (name: string, what: string | null) => grid.meaning(key(name), what);
   expect(means("ArrowDown", "next_coding")).toBe("next");
@@ -156,8 +171,16 @@ test("arrows and free letters go through rows, in the grid alone", () => {
 test("a row out of sight is not changed by a key: it comes into sight first", () => {
   const { grid } = inGrid();
   grid.inSight = false;
-  expect(["code:affective", "finish_and_next", "unsure", "remove_coding"].map((what) => grid.hides(what))).toEqual([true, true, true, true]);
-  expect(["next", "undo", "help", "layout", null].map((what) => grid.hides(what))).toEqual([false, false, false, false, false]);
+  expect(
+    ["code:affective", "finish_and_next", "unsure", "remove_coding"].map(what => grid.hides(what)),
+  ).toEqual([true, true, true, true]);
+  expect(["next", "undo", "help", "layout", null].map(what => grid.hides(what))).toEqual([
+    false,
+    false,
+    false,
+    false,
+    false,
+  ]);
   expect(grid.revealed.value).toBe(4);
   grid.inSight = true;
   expect(grid.hides("code:affective")).toBe(false);

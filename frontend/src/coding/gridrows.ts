@@ -1,4 +1,5 @@
-// The survey grid in one view: how high its rows are, which texts are here, which columns are shown, what keys mean.
+// The survey grid in one view: how high its rows are, which texts are here, which columns are shown, what
+// keys mean.
 import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { Answers, Unanswered } from "../shared/session";
 import type { Listing } from "../shared/listing";
@@ -12,9 +13,15 @@ const MOST_KEPT = 1000;
 const MOST_ASKED = 40;
 
 /** A place in the list: a row, and how far the upper edge of what is in sight is below the row's own. */
-export interface Anchor { index: number; offset: number; }
+export interface Anchor {
+  index: number;
+  offset: number;
+}
 
-/** The heights of any number of rows, most of them never drawn: each change and each question takes log n steps. */
+/**
+ * The heights of any number of rows, most of them never drawn: each change and each question takes log n
+ * steps.
+ */
 export class Heights {
   readonly length: number;
   readonly #own: Float64Array;
@@ -62,20 +69,30 @@ export class Heights {
       if (below <= distance) [index, top] = [index + step, below];
     }
     const last = Math.max(0, this.length - 1);
-    return index > last ? { index: last, offset: distance - this.topOf(last) } : { index, offset: distance - top };
+    return index > last
+      ? { index: last, offset: distance - this.topOf(last) }
+      : { index, offset: distance - top };
   }
 }
 
-const ARROWS: Record<string, string> = { ArrowDown: "next", ArrowUp: "back", ArrowRight: "next_coding", ArrowLeft: "previous_coding" };
+const ARROWS: Record<string, string> = {
+  ArrowDown: "next",
+  ArrowUp: "back",
+  ArrowRight: "next_coding",
+  ArrowLeft: "previous_coding",
+};
 /** Up and down, for who keeps the hands on the letters; where a code has the key, it is the code's. */
 const LETTERS: Record<string, string> = { j: "next", k: "back" };
 /** What changes the row that is meant: never one that is out of sight. */
-const CHANGES = /^(code:|finish|remove_coding|facet|unsure|memo|new_code|filter|next_word|previous_word|next_sentence|previous_sentence|select_by_letters|start:|end:|choice)/;
+const CHANGES =
+  /^(code:|finish|remove_coding|facet|unsure|memo|new_code|filter|next_word|previous_word|next_sentence|previous_sentence|select_by_letters|start:|end:|choice)/;
 
 type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">;
 
 export class Grid {
-  readonly #host: Pick<Host, "ask" | "came" | "goto" | "say" | "focus" | "place"> & { listing: ReadonlySignal<Listing> };
+  readonly #host: Pick<Host, "ask" | "came" | "goto" | "say" | "focus" | "place"> & {
+    listing: ReadonlySignal<Listing>;
+  };
   readonly layout = signal<"text" | "grid">("text");
   readonly on = computed(() => this.layout.value === "grid");
   readonly units = signal<ReadonlyMap<number, Unit>>(new Map());
@@ -107,7 +124,11 @@ export class Grid {
   };
   readonly unanswered: Unanswered<Question> = { grid: () => void (this.#asked = false) };
 
-  constructor(host: Pick<Host, "ask" | "came" | "goto" | "say" | "focus" | "place"> & { listing: ReadonlySignal<Listing> }) {
+  constructor(
+    host: Pick<Host, "ask" | "came" | "goto" | "say" | "focus" | "place"> & {
+      listing: ReadonlySignal<Listing>;
+    },
+  ) {
     this.#host = host;
   }
 
@@ -134,8 +155,8 @@ export class Grid {
 
   toggleVariable(name: string): void {
     const shown = this.shown.value;
-    const chosen = shown.includes(name) ? shown.filter((one) => one !== name) : [...shown, name];
-    this.shown.value = (this.variables.value ?? []).filter((one) => chosen.includes(one));
+    const chosen = shown.includes(name) ? shown.filter(one => one !== name) : [...shown, name];
+    this.shown.value = (this.variables.value ?? []).filter(one => chosen.includes(one));
     this.beside.value = new Map();
     this.#wantRows();
   }
@@ -151,11 +172,19 @@ export class Grid {
   #wantRows(): void {
     if (this.#asked || !this.on.peek()) return;
     const [first, last] = this.#inView;
-    const wanted = Array.from({ length: Math.max(0, last - first) }, (_, at) => this.#host.listing.peek().at(first + at));
-    const places = [...wanted, this.#host.place.peek()].filter((place) => place != null && !this.#isHere(place)) as number[];
+    const wanted = Array.from({ length: Math.max(0, last - first) }, (_, at) =>
+      this.#host.listing.peek().at(first + at),
+    );
+    const places = [...wanted, this.#host.place.peek()].filter(
+      place => place != null && !this.#isHere(place),
+    ) as number[];
     if (!places.length) return;
     this.#asked = true;
-    this.#host.ask({ type: "grid", places: [...new Set(places)].slice(0, MOST_ASKED), variables: [...this.shown.peek()] });
+    this.#host.ask({
+      type: "grid",
+      places: [...new Set(places)].slice(0, MOST_ASKED),
+      variables: [...this.shown.peek()],
+    });
   }
 
   #isHere(place: number): boolean {
@@ -186,15 +215,20 @@ export class Grid {
   /** A text as it is now. Of many the ones far from what is in view are forgotten. */
   keep(unit: Unit): void {
     if (!this.on.peek()) return;
-    if (this.units.peek().size < MOST_KEPT) return void (this.units.value = new Map(this.units.peek()).set(unit.place, unit));
+    if (this.units.peek().size < MOST_KEPT)
+      return void (this.units.value = new Map(this.units.peek()).set(unit.place, unit));
     const listing = this.#host.listing.peek();
     const [first, last] = this.#inView;
-    const near = ([place]: readonly [number, unknown]) => listing.indexOf(place) >= first && listing.indexOf(place) < last;
+    const near = ([place]: readonly [number, unknown]) =>
+      listing.indexOf(place) >= first && listing.indexOf(place) < last;
     this.beside.value = new Map([...this.beside.peek()].filter(near));
     this.units.value = new Map([...this.units.peek()].filter(near)).set(unit.place, unit);
   }
 
-  /** Something else than a finish stands in the record: whether the text is to be looked at again, only the kernel knows. */
+  /**
+   * Something else than a finish stands in the record: whether the text is to be looked at again, only the
+   * kernel knows.
+   */
   recorded(kind: string, place: number): void {
     if (!/^(reopen|undo|redo)$/.test(kind) || !this.beside.peek().has(place)) return;
     const others = new Map(this.beside.peek());
@@ -219,18 +253,24 @@ export class Grid {
     return this.on.value && /^(next|back|rows:.*)$/.test(what ?? "");
   }
 
-  /** Bring the row that keys are meant for back into sight before a key changes it; true where that was needed. */
+  /**
+   * Bring the row that keys are meant for back into sight before a key changes it; true where that was
+   * needed.
+   */
   hides(what: string | null): boolean {
     if (!this.on.value || this.inSight || !CHANGES.test(what ?? "")) return false;
     this.revealed.value++;
-    this.#host.say(`Nothing was changed: the row of text ${(this.#host.place.value ?? 0) + 1} was out of sight. Press again`);
+    this.#host.say(
+      `Nothing was changed: the row of text ${(this.#host.place.value ?? 0) + 1} was out of sight. Press again`,
+    );
     return true;
   }
 
   /** Go a page of rows up or down, or to the first or last row. */
   page(key: string): void {
     const [listing, here] = [this.#host.listing.value, this.#host.place.value];
-    const by = { PageDown: this.rowsInSight, PageUp: -this.rowsInSight, Home: -Infinity, End: Infinity }[key] ?? 0;
+    const by =
+      { PageDown: this.rowsInSight, PageUp: -this.rowsInSight, Home: -Infinity, End: Infinity }[key] ?? 0;
     const from = here === null ? 0 : listing.indexOf(here);
     const place = listing.at(placeIn(listing.length, from + by));
     if (place !== undefined) this.#host.goto(place);

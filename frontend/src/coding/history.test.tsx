@@ -16,22 +16,32 @@ let close: (() => void) | undefined;
 const doing = (what: () => void) => act(what);
 const answer = () => doing(() => kernel.answer());
 const find = <E extends HTMLElement = HTMLElement>(selector: string) => el.querySelector<E>(selector);
-const lines = () => [...el.querySelectorAll(".s7-act .s7-row-words")].map((line) => line.textContent!.trim());
-const struck = () => [...el.querySelectorAll(".s7-taken-back .s7-row-words")].map((line) => line.textContent!.trim());
+const lines = () => [...el.querySelectorAll(".s7-act .s7-row-words")].map(line => line.textContent!.trim());
+const struck = () =>
+  [...el.querySelectorAll(".s7-taken-back .s7-row-words")].map(line => line.textContent!.trim());
 const codes = (place: number) => kernel.unit(place).codings.map(({ code }) => code);
 
 async function press(key: string, target: HTMLElement = find(".s7")!, more = {}): Promise<void> {
-  await doing(() => void target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more })));
+  await doing(
+    () =>
+      void target.dispatchEvent(
+        new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }),
+      ),
+  );
 }
 
 async function click(selector: string, words: string): Promise<void> {
-  await doing(() => [...el.querySelectorAll<HTMLElement>(selector)].find(({ textContent }) => textContent!.includes(words))!.click());
+  await doing(() =>
+    [...el.querySelectorAll<HTMLElement>(selector)]
+      .find(({ textContent }) => textContent!.includes(words))!
+      .click(),
+  );
 }
 
 /** The history is asked for anew a while after something was done. */
 async function settled(): Promise<void> {
   await answer();
-  await doing(() => new Promise<void>((done) => setTimeout(done, 250)) as unknown as void);
+  await doing(() => new Promise<void>(done => setTimeout(done, 250)) as unknown as void);
   await answer();
 }
 
@@ -63,7 +73,11 @@ const list = () => find(".s7-rows")!;
 
 describe("the history", () => {
   test("says what was done, the newest first under its day, and leads to the words of each", async () => {
-    expect(lines()).toEqual(["applied Response to the whole text", "applied Cognitive to the whole text", "applied Affective to “It”"]);
+    expect(lines()).toEqual([
+      "applied Response to the whole text",
+      "applied Cognitive to the whole text",
+      "applied Affective to “It”",
+    ]);
     expect(el.querySelectorAll(".s7-day")).toHaveLength(1);
     expect(document.activeElement).toBe(list());
     await press("End", list());
@@ -86,7 +100,7 @@ describe("the history", () => {
     expect(struck()).toEqual([]);
   });
 
-  test("goes back to a step only after it said what that takes back, and the way back from it stands there", async () => {
+  test("goes back to a step only after it said what that takes back", async () => {
     await press("End", list());
     await press("b", list());
     await answer();
@@ -111,7 +125,26 @@ describe("the history", () => {
 });
 
 test("each kind of act has its words", () => {
-  const row: HistoryRow = { act_id: "a", kind: "apply", at: "", unit_id: "m0", place: 0, code: "c", on: null, start: null, end: null, quote: "", found: 0, also: 0, moved_from: null, facets: {}, unsure: false, words: "", state: "stands", taken_back: null };
+  const row: HistoryRow = {
+    act_id: "a",
+    kind: "apply",
+    at: "",
+    unit_id: "m0",
+    place: 0,
+    code: "c",
+    on: null,
+    start: null,
+    end: null,
+    quote: "",
+    found: 0,
+    also: 0,
+    moved_from: null,
+    facets: {},
+    unsure: false,
+    words: "",
+    state: "stands",
+    taken_back: null,
+  };
   const said = (more: Partial<HistoryRow>) => described({ ...row, ...more }, () => "Care");
   expect([
     said({ facets: { valence: "met" }, unsure: true }),

@@ -17,8 +17,10 @@ export class History {
   readonly #times = signal<readonly number[]>([]);
   readonly lines = computed(() => byDay(this.#times.value));
   /** The line of each act. */
-  readonly lineOf = computed(() => this.lines.value.flatMap((line, place) => ("index" in line ? [place] : [])));
-  readonly list = new PagedRows<HistoryRow>((first) => this.#ask(first));
+  readonly lineOf = computed(() =>
+    this.lines.value.flatMap((line, place) => ("index" in line ? [place] : [])),
+  );
+  readonly list = new PagedRows<HistoryRow>(first => this.#ask(first));
   /** What going back would take back; null while nobody asked. */
   readonly back = signal<BackAnswer | null>(null);
   /** What going back took back last. */
@@ -27,15 +29,19 @@ export class History {
   readonly answers: Answers<Answer, Question> = {
     history: (answer, question) => {
       if (!question) return;
-      if (answer.times !== null) this.#times.value = [...new Uint32Array(bytes(answer.times).buffer)].map((seconds) => 1000 * seconds);
+      if (answer.times !== null)
+        this.#times.value = [...new Uint32Array(bytes(answer.times).buffer)].map(seconds => 1000 * seconds);
       this.list.heard(answer.first, answer.n, answer.rows, answer.times !== null);
     },
-    back: (answer) => {
+    back: answer => {
       if (answer.ids.length) this.back.value = answer;
       else this.#host.say("Nothing after it is left to take back");
     },
   };
-  readonly unanswered: Unanswered<Question> = { history: () => this.list.unanswered(), back: () => this.list.unanswered() };
+  readonly unanswered: Unanswered<Question> = {
+    history: () => this.list.unanswered(),
+    back: () => this.list.unanswered(),
+  };
 
   constructor(host: Pick<Host, "ask" | "push" | "unit" | "say">) {
     this.#host = host;
@@ -64,7 +70,10 @@ export class History {
   }
 
   readonly want = (first: number, last: number): void => {
-    const shown = this.lines.peek().slice(first, last).flatMap((line) => ("index" in line ? [line.index] : []));
+    const shown = this.lines
+      .peek()
+      .slice(first, last)
+      .flatMap(line => ("index" in line ? [line.index] : []));
     if (shown.length) this.list.want(shown[0]!, shown.at(-1)! + 1);
   };
 
@@ -89,7 +98,9 @@ export class History {
 
   /** Do again all that going back took back, the oldest first. */
   doAgain(): void {
-    this.#host.push(...[...this.undone.value].reverse().map((target): Omit<Act, "id"> => ({ kind: "redo", target })));
+    this.#host.push(
+      ...[...this.undone.value].reverse().map((target): Omit<Act, "id"> => ({ kind: "redo", target })),
+    );
     this.#host.say(`${counted(this.undone.value.length, "step")} done again`);
     this.undone.value = [];
   }
@@ -101,7 +112,8 @@ export const counted = (n: number, what: string) => `${n} ${what}${n === 1 ? "" 
 export function described(row: HistoryRow, label: (code: string) => string): string {
   const facets = [...Object.values(row.facets), ...(row.unsure ? ["unsure"] : [])].join(", ");
   const code = row.code === null ? "" : label(row.code);
-  if (row.moved_from !== null) return `moved ${code}${row.also ? ` and ${row.also} more` : ""} from “${row.moved_from}” to`;
+  if (row.moved_from !== null)
+    return `moved ${code}${row.also ? ` and ${row.also} more` : ""} from “${row.moved_from}” to`;
   if (row.found) return `applied ${code} to ${counted(row.found, "hit")} of a search, the first`;
   switch (row.kind) {
     case "apply":
@@ -117,7 +129,9 @@ export function described(row: HistoryRow, label: (code: string) => string): str
     case "propose":
       return `proposed the code “${row.words}”`;
     default: {
-      const on = { unit: "the text", span: "", code: `the code ${code}`, study: "the study" }[row.on ?? "unit"];
+      const on = { unit: "the text", span: "", code: `the code ${code}`, study: "the study" }[
+        row.on ?? "unit"
+      ];
       return `${row.words ? "wrote a memo on" : "ended the memo on"} ${on}`.trimEnd();
     }
   }

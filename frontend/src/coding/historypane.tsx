@@ -33,7 +33,8 @@ export function pressInHistory(event: KeyboardEvent, session: Session): boolean 
   const row = history.list.rows.value.get(history.list.cursor.value);
   if (!row || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return false;
   if (event.key === "Delete" || event.key === "Backspace") {
-    if (row.state !== "fixed") session.presses.inTurn(() => history.take(row.state === "undone" ? "redo" : "undo", row));
+    if (row.state !== "fixed")
+      session.presses.inTurn(() => history.take(row.state === "undone" ? "redo" : "undo", row));
   } else if (event.key === "b") history.askBack(row);
   else return false;
   return true;
@@ -45,7 +46,12 @@ export function HistoryPane({ session }: { session: Session }) {
   return (
     <>
       <div class="s7-choose">
-        <Select aria-label="Which acts" value={history.scope.value} options={SCOPES} onPick={(scope) => history.choose(scope as HistoryQuestion["scope"])} />
+        <Select
+          aria-label="Which acts"
+          value={history.scope.value}
+          options={SCOPES}
+          onPick={scope => history.choose(scope as HistoryQuestion["scope"])}
+        />
         <Counted words={counted(n, "step")} />
         <GoBack session={session} />
       </div>
@@ -57,7 +63,12 @@ export function HistoryPane({ session }: { session: Session }) {
         box={listBox(history.list.id, "What was done", n, cursor)}
         row={(place, style) => {
           const line = lines[place]!;
-          if ("day" in line) return <div key={line.day} class="s7-day" role="presentation" style={style}>{line.day}</div>;
+          if ("day" in line)
+            return (
+              <div key={line.day} class="s7-day" role="presentation" style={style}>
+                {line.day}
+              </div>
+            );
           return <ActView key={line.index} session={session} index={line.index} style={style} />;
         }}
       />
@@ -74,7 +85,9 @@ function GoBack({ session }: { session: Session }) {
   if (back) {
     return (
       <div class="s7-go-back" role="alert">
-        <span>Going back undoes {counted(back.ids.length, "step")} on {counted(back.n_texts, "text")}.</span>
+        <span>
+          Going back undoes {counted(back.ids.length, "step")} on {counted(back.n_texts, "text")}.
+        </span>
         <Button class="s7-primary" onClick={() => take(() => history.goBack())} words="Take back" />
         <Button onClick={() => (history.back.value = null)} words="Cancel" />
       </div>
@@ -95,10 +108,14 @@ function ActView({ session, index, style }: { session: Session; index: number; s
   const undone = row?.state === "undone";
   const shared = listRow(history.list, index, style, ["s7-act", undone && "s7-taken-back"]);
   if (!row) return <div {...shared}>…</div>;
-  const what = described(row, (code) => session.label(code));
+  const what = described(row, code => session.label(code));
   const where = row.place === null ? (row.unit_id ?? "") : `${row.place + 1} · ${row.unit_id}`;
   return (
-    <div {...shared} aria-label={joined([shownTime(row.at), undone && "taken back", row.unit_id, what, row.quote], ", ")} onClick={() => openAct(session, index)}>
+    <div
+      {...shared}
+      aria-label={joined([shownTime(row.at), undone && "taken back", row.unit_id, what, row.quote], ", ")}
+      onClick={() => openAct(session, index)}
+    >
       <div class="s7-row-line">
         <time dateTime={row.at}>{shownTime(row.at)}</time>
         <span class="s7-row-id">{where}</span>
@@ -120,10 +137,16 @@ function ActButtons({ session }: { session: Session }) {
   const undone = row.state === "undone";
   return (
     <div class="s7-act-buttons">
-      <Button disabled={row.state === "fixed"} title={row.state === "fixed" ? "This step is from another round" : "Del"} onClick={() => session.presses.inTurn(() => history.take(undone ? "redo" : "undo", row))}>
+      <Button
+        disabled={row.state === "fixed"}
+        title={row.state === "fixed" ? "This step is from another round" : "Del"}
+        onClick={() => session.presses.inTurn(() => history.take(undone ? "redo" : "undo", row))}
+      >
         {undone ? "Do again" : "Take back"} <kbd>Del</kbd>
       </Button>
-      <Button title="b" onClick={() => history.askBack(row)}>Back to here <kbd>b</kbd></Button>
+      <Button title="b" onClick={() => history.askBack(row)}>
+        Back to here <kbd>b</kbd>
+      </Button>
     </div>
   );
 }

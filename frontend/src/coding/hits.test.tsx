@@ -13,14 +13,24 @@ const doing = (what: () => void) => act(what);
 const find = <E extends HTMLElement = HTMLElement>(selector: string) => el.querySelector<E>(selector);
 const texts = (selector: string) => [...el.querySelectorAll(selector)].map(({ textContent }) => textContent);
 const shown = () => find<HTMLInputElement>(".s7-goto input")!.value;
-const applied = () => kernel.acts().filter(({ kind }) => kind === "apply").map(({ unit_id, code, start, end }) => `${unit_id} ${code} ${start}-${end}`);
+const applied = () =>
+  kernel
+    .acts()
+    .filter(({ kind }) => kind === "apply")
+    .map(({ unit_id, code, start, end }) => `${unit_id} ${code} ${start}-${end}`);
 
 async function answer(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await doing(() => kernel.answer());
 }
 
 async function press(...keys: string[]): Promise<void> {
-  for (const key of keys) await doing(() => void find(".s7")!.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })));
+  for (const key of keys)
+    await doing(
+      () =>
+        void find(".s7")!.dispatchEvent(
+          new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }),
+        ),
+    );
 }
 
 async function look(words: string): Promise<void> {
@@ -54,7 +64,12 @@ test("hits are marked, and keys pressed in a burst select each and code it, acro
   expect(texts(".s7-text .s7-hit")).toEqual(["It", "It"]);
   await press(")", "1", ")", "2", ")", "1", ")", "3");
   await answer();
-  expect(applied()).toEqual(["m0 affective 0-2", "m0 cognitive 13-15", "m1 affective 0-2", "m3 response 16-18"]);
+  expect(applied()).toEqual([
+    "m0 affective 0-2",
+    "m0 cognitive 13-15",
+    "m1 affective 0-2",
+    "m3 response 16-18",
+  ]);
   await press(")", "1");
   expect(find(".s7-status")!.textContent).not.toContain("Selected");
   await answer();
@@ -113,7 +128,11 @@ test("passages of the open code lead to their coding, and Backspace back again",
   expect(texts(".s7-panel .s7-row-words b")).toEqual(["It"]);
   await doing(() => find(".s7-panel .s7-row:last-child")!.click());
   await answer();
-  expect([shown(), texts(".s7-text .s7-active"), texts(".s7-back-to")]).toEqual(["1", ["It"], ["← back to 2"]]);
+  expect([shown(), texts(".s7-text .s7-active"), texts(".s7-back-to")]).toEqual([
+    "1",
+    ["It"],
+    ["← back to 2"],
+  ]);
   expect(texts('.s7-tab[aria-pressed="true"]')).toEqual(["Passages"]);
   await press("Backspace");
   await answer();

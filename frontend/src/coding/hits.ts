@@ -45,7 +45,7 @@ export class Hits {
   readonly answers: Answers<Answer, Question> = {
     hits: (answer, question) => {
       const query = this.#parts.texts.shown.peek();
-      if (!question || question.type !== "hits" || question.find !== query.find) return;
+      if (question?.type !== "hits" || question.find !== query.find) return;
       batch(() => {
         this.#answered.value = { ...answer, query };
         const due = this.#parts.due.peek();
@@ -66,7 +66,8 @@ export class Hits {
     this.#end = effect(() => {
       const [query, place] = [parts.texts.shown.value, parts.shown.value];
       untracked(() => {
-        if (query.find.trim() && place !== null) this.#parts.ask({ type: "hits", ...query, show_rating: parts.showRating.peek(), place });
+        if (query.find.trim() && place !== null)
+          this.#parts.ask({ type: "hits", ...query, show_rating: parts.showRating.peek(), place });
         else parts.due.value = 0;
       });
     });
@@ -79,9 +80,13 @@ export class Hits {
   /** Select the hit after (or before) the selection, in this text or in the nearest of the list. */
   step(by: Step): void {
     const [hits, place, span] = [this.#here.peek(), this.#parts.shown.peek(), this.#parts.selected()];
-    if (!this.#parts.texts.shown.peek().find.trim()) return this.#parts.say("Find words in the list of texts first");
+    if (!this.#parts.texts.shown.peek().find.trim())
+      return this.#parts.say("Find words in the list of texts first");
     if (!hits || place === null) return void (this.#parts.due.value = by);
-    const next = by > 0 ? hits.spans.find(([start]) => !span || start > span.start) : hits.spans.findLast(([start]) => !span || start < span.start);
+    const next =
+      by > 0
+        ? hits.spans.find(([start]) => !span || start > span.start)
+        : hits.spans.findLast(([start]) => !span || start < span.start);
     if (next) return this.#parts.seek(place, spanOf(next));
     const there: Hit | null = by > 0 ? hits.after : hits.before;
     if (!there) return this.#parts.say(by > 0 ? "This is the last hit" : "This is the first hit");
@@ -91,7 +96,11 @@ export class Hits {
   /* ---- all at once ---- */
 
   openAll(): void {
-    this.#parts.ask({ type: "all_hits", ...this.#parts.texts.shown.peek(), show_rating: this.#parts.showRating.peek() });
+    this.#parts.ask({
+      type: "all_hits",
+      ...this.#parts.texts.shown.peek(),
+      show_rating: this.#parts.showRating.peek(),
+    });
   }
 
   /** What a key does meanwhile: it chooses a code, what is coded, or does it; no other one does anything. */
@@ -128,9 +137,10 @@ export class Hits {
     const { found, there, texts, finished } = this.plan.value;
     if (this.code.value === null) return "Press the code’s key, or click the code";
     if (this.what.value === null) return "What gets the code?";
+    const [are, stay] = finished === 1 ? ["is", "stays"] : ["are", "stay"];
     const rest = [
       there && `${there} ${there === 1 ? "has" : "have"} it already`,
-      finished && `${counted(finished, "text")} ${finished === 1 ? "is" : "are"} finished and ${finished === 1 ? "stays" : "stay"} so`,
+      finished && `${counted(finished, "text")} ${are} finished and ${stay} so`,
     ];
     return joined([`${counted(found.length + there, "hit")} in ${counted(texts, "text")}`, ...rest], "; ");
   }
@@ -138,9 +148,14 @@ export class Hits {
 
 /** What gets the code, without what has it already; in how many texts, of which so many are finished. */
 function planned(rows: readonly FoundText[], code: string | null, what: What | null) {
-  const plan = { found: [] as Target[], there: 0, texts: rows.length, finished: rows.filter(({ finished }) => finished).length };
+  const plan = {
+    found: [] as Target[],
+    there: 0,
+    texts: rows.length,
+    finished: rows.filter(({ finished }) => finished).length,
+  };
   for (const { unit_id, text, spans, codings } of code && what ? rows : []) {
-    const own = codings.filter((one) => one.code === code && (one.start === null) === (what === "text"));
+    const own = codings.filter(one => one.code === code && (one.start === null) === (what === "text"));
     if (what === "text") {
       if (own.length) plan.there++;
       else plan.found.push({ unit_id, start: null, end: null });

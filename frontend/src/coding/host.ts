@@ -36,7 +36,10 @@ export interface Host {
   showRating: ReadonlySignal<boolean>;
   /** What is on its way to the record. */
   waiting: ReadonlySignal<readonly Act[]>;
-  /** The text on screen with what is on its way; the same as the record has it. Null while another one is loading. */
+  /**
+   * The text on screen with what is on its way; the same as the record has it. Null while another one is
+   * loading.
+   */
   unit: ReadonlySignal<Unit | null>;
   known: ReadonlySignal<Unit | null>;
   /** The place of the text that keys are meant for, also while it is loading; and of the text on screen. */

@@ -44,7 +44,9 @@ export class Inbox {
 
   #heard(items: InboxItem[]): void {
     // What was opened stays on the screen until something else is.
-    const kept = this.items.peek().filter(({ id }) => id === this.shown.peek() && !items.some((item) => item.id === id));
+    const kept = this.items
+      .peek()
+      .filter(({ id }) => id === this.shown.peek() && !items.some(item => item.id === id));
     this.items.value = [...kept, ...items];
     this.n.value = items.length;
     const shown = this.items.value.findIndex(({ id }) => id === this.shown.peek());

@@ -8,7 +8,12 @@ export function InboxButton({ session }: { session: Session }) {
   const n = session.inbox.n.value;
   const open = session.texts.isOpen.value && session.side.value === "inbox";
   return (
-    <Button class={n ? "s7-inbox-button" : "s7-inbox-button s7-none"} aria-expanded={open} title={`What waits for you (${session.commands.value.inbox ?? ""})`} onClick={() => session.showSide("inbox")}>
+    <Button
+      class={n ? "s7-inbox-button" : "s7-inbox-button s7-none"}
+      aria-expanded={open}
+      title={`What waits for you (${session.commands.value.inbox ?? ""})`}
+      onClick={() => session.showSide("inbox")}
+    >
       Inbox{n > 0 && <b> {n}</b>}
     </Button>
   );
@@ -42,13 +47,26 @@ export function InboxPane({ session }: { session: Session }) {
     <>
       <div {...listBox(id, "Inbox", items.length, inbox.cursor.value)}>
         {items.map((item, index) => (
-          <div key={item.id} id={`${id}-${index}`} class={item === marked ? "s7-row s7-item s7-cursor" : "s7-row s7-item"} role="option" aria-selected={item === marked} onClick={() => openItem(session, index)}>
+          <div
+            key={item.id}
+            id={`${id}-${index}`}
+            class={item === marked ? "s7-row s7-item s7-cursor" : "s7-row s7-item"}
+            role="option"
+            aria-selected={item === marked}
+            onClick={() => openItem(session, index)}
+          >
             <strong dir="auto">{item.title}</strong>
             {item.more && <span dir="auto">{item.more}</span>}
           </div>
         ))}
       </div>
-      {marked?.no && <Button class="s7-quiet s7-refuse" onClick={() => session.again.refuse(marked)} words="Leave undecided" />}
+      {marked?.no && (
+        <Button
+          class="s7-quiet s7-refuse"
+          onClick={() => session.again.refuse(marked)}
+          words="Leave undecided"
+        />
+      )}
       {marked?.rule && inbox.shown.value === marked.id && <Rule rule={marked.rule} />}
       {!items.length && <p class="s7-hint">Nothing waits for you. What comes is counted in the header.</p>}
     </>

@@ -3,11 +3,50 @@ import type { Model, Reply } from "../shared/channel";
 import { code } from "../shared/code.test.kit";
 import { shelf } from "../shared/outbox";
 import type { Act, Coding, Facet } from "../shared/protocol";
-import type { Again, Beside, ColleaguesQuestion, FreeMemo, GridQuestion, HistoryRow, InboxItem, InboxQuestion, ListQuestion, Memo, MemoRow, NewCodeQuestion, PassageRow, Query, RoundState, Row, ShownSuggestions, SpanMemo, Suggestion, TrainingProgress, Unit } from "./messages";
+import type {
+  Again,
+  Beside,
+  ColleaguesQuestion,
+  FreeMemo,
+  GridQuestion,
+  HistoryRow,
+  InboxItem,
+  InboxQuestion,
+  ListQuestion,
+  Memo,
+  MemoRow,
+  NewCodeQuestion,
+  PassageRow,
+  Query,
+  RoundState,
+  Row,
+  ShownSuggestions,
+  SpanMemo,
+  Suggestion,
+  TrainingProgress,
+  Unit,
+} from "./messages";
 import { Session } from "./session";
 
 interface Message extends Partial<Query> {
-  type: "hello" | "unit" | "act" | ListQuestion["type"] | NewCodeQuestion["type"] | ColleaguesQuestion["type"] | "feedback" | "suggestions" | GridQuestion["type"] | "memos" | "history" | "back" | "take_codebook" | InboxQuestion["type"] | "passages" | "hits" | "all_hits";
+  type:
+    | "hello"
+    | "unit"
+    | "act"
+    | ListQuestion["type"]
+    | NewCodeQuestion["type"]
+    | ColleaguesQuestion["type"]
+    | "feedback"
+    | "suggestions"
+    | GridQuestion["type"]
+    | "memos"
+    | "history"
+    | "back"
+    | "take_codebook"
+    | InboxQuestion["type"]
+    | "passages"
+    | "hits"
+    | "all_hits";
   agreed?: string | null;
   read?: string | null;
   of?: string;
@@ -38,7 +77,12 @@ const CODES: [string, string][] = [
 /** A facet with its values, each with its key. */
 export function facet(name: string, values: Record<string, string | null>, codes: string[] = []): Facet {
   const label = name[0]!.toUpperCase() + name.slice(1);
-  return { name, label, codes, values: Object.entries(values).map(([name, key]) => ({ name, label: name, key })) };
+  return {
+    name,
+    label,
+    codes,
+    values: Object.entries(values).map(([name, key]) => ({ name, label: name, key })),
+  };
 }
 
 /** Records acts, and answers when it is told to: so a test decides what is under way. */
@@ -75,7 +119,7 @@ export class Kernel {
   private readonly seen = new Set<number>();
   /** Ids of the codes that are like any new one. */
   alike: string[] = [];
-  codes = CODES.map((one) => code(...one));
+  codes = CODES.map(one => code(...one));
   facets: Facet[] = [facet("valence", { met: null, unmet: null })];
   /** Whether it was restarted: then what a browser has of it is dead. */
   dead = false;
@@ -92,7 +136,7 @@ export class Kernel {
   /** What a browser has of the kernel. */
   model(): Model {
     return {
-      send: (content) => {
+      send: content => {
         if (this.dead) throw new Error("comm is dead");
         const message = JSON.parse(JSON.stringify(content)) as Message;
         this.received.push(message);
@@ -110,12 +154,12 @@ export class Kernel {
 
   /** Say something to all browsers. */
   tell(answer: object): void {
-    this.listeners.forEach((hear) => hear(structuredClone(answer) as Reply));
+    this.listeners.forEach(hear => hear(structuredClone(answer) as Reply));
   }
 
   /** Answer one message alone. */
   answerFirst(id: string): void {
-    const at = this.queue.findIndex((message) => message.id === id);
+    const at = this.queue.findIndex(message => message.id === id);
     this.answerOne(this.queue.splice(at, 1)[0]!);
   }
 
@@ -125,7 +169,7 @@ export class Kernel {
   }
 
   acts(): Act[] {
-    return this.received.flatMap((message) => (message.type === "act" ? [message.act!] : []));
+    return this.received.flatMap(message => (message.type === "act" ? [message.act!] : []));
   }
 
   /** How much was recorded each time when the inbox was asked for. */
@@ -142,8 +186,13 @@ export class Kernel {
     let finished = false;
     let memo: Memo | null = null;
     let memos: SpanMemo[] = [];
-    const done = this.done.flatMap(({ found, ...act }) => found?.map((one) => ({ ...act, ...one })) ?? [act]);
-    for (const act of done.filter((act) => act.unit_id === unit_id).flatMap((act): Act[] => [...(act.with ?? []).map((part): Act => ({ ...part, id: act.id, unit_id })), act])) {
+    const done = this.done.flatMap(({ found, ...act }) => found?.map(one => ({ ...act, ...one })) ?? [act]);
+    for (const act of done
+      .filter(act => act.unit_id === unit_id)
+      .flatMap((act): Act[] => [
+        ...(act.with ?? []).map((part): Act => ({ ...part, id: act.id, unit_id })),
+        act,
+      ])) {
       const { code = "", start = null, end = null, facets = {}, confidence = null } = act;
       const key = `${code}:${start}:${end}`;
       if (act.from) {
@@ -160,16 +209,38 @@ export class Kernel {
       } else if (act.kind === "remove") codings.delete(key);
       else if (act.target_kind === "span") {
         memos = memos.filter(({ memo_id }) => memo_id !== act.memo_id);
-        if (act.text) memos.push({ memo_id: act.memo_id ?? act.id, text: act.text, start: start!, end: end!, team: !!act.team });
-      } else if (act.kind === "memo") memo = act.text ? { memo_id: act.memo_id ?? act.id, text: act.text } : null;
+        if (act.text)
+          memos.push({
+            memo_id: act.memo_id ?? act.id,
+            text: act.text,
+            start: start!,
+            end: end!,
+            team: !!act.team,
+          });
+      } else if (act.kind === "memo")
+        memo = act.text ? { memo_id: act.memo_id ?? act.id, text: act.text } : null;
       else if (act.kind !== "reject_suggestion") finished = act.kind === "finish";
     }
     const [text, context, rating] = [this.texts[place]!, [], "4"];
-    return { place, unit_id, text, context, rating, finished, codings: [...codings.values()], memo, memos, suggestions: this.suggested(place, [...codings.values()]), n_acts: this.actsOn(unit_id) };
+    return {
+      place,
+      unit_id,
+      text,
+      context,
+      rating,
+      finished,
+      codings: [...codings.values()],
+      memo,
+      memos,
+      suggestions: this.suggested(place, [...codings.values()]),
+      n_acts: this.actsOn(unit_id),
+    };
   }
 
   private actsOn(unit_id: string): number {
-    return this.recorded.filter((act) => act.unit_id === unit_id).reduce((n, act) => n + 1 + (act.with?.length ?? 0), 0);
+    return this.recorded
+      .filter(act => act.unit_id === unit_id)
+      .reduce((n, act) => n + 1 + (act.with?.length ?? 0), 0);
   }
 
   /** The same coder does this in another window: the next answer brings it along. */
@@ -183,13 +254,25 @@ export class Kernel {
     this.recorded.push(...acts);
     this.done.push(...acts);
     const places = acts.map(({ unit_id }) => Number(unit_id!.slice(1)));
-    this.tell({ type: "elsewhere", client: null, id: null, words: `${acts.length} codings came from another window`, places, memos: this.freeMemos(), ...this.noticed(), ...this.progress(), can_undo: this.done.length > 0, can_redo: this.undone.length > 0 });
+    this.tell({
+      type: "elsewhere",
+      client: null,
+      id: null,
+      words: `${acts.length} codings came from another window`,
+      places,
+      memos: this.freeMemos(),
+      ...this.noticed(),
+      ...this.progress(),
+      can_undo: this.done.length > 0,
+      can_redo: this.undone.length > 0,
+    });
   }
 
   /** The memos on codes and on the study. */
   freeMemos(): FreeMemo[] {
     const memos = new Map<string, FreeMemo>();
-    for (const { kind, target_kind: on, id, memo_id = id, code = null, text = "", team = false } of this.done) {
+    for (const { kind, target_kind: on, id, memo_id = id, code = null, text = "", team = false } of this
+      .done) {
       if (kind !== "memo" || (on !== "code" && on !== "study")) continue;
       if (text) memos.set(memo_id, { memo_id, on, code, text, team });
       else memos.delete(memo_id);
@@ -212,7 +295,12 @@ export class Kernel {
       const { codings, finished, memo } = this.unit(place);
       const wanted = (asked.find ?? "").trim().toLowerCase();
       const found = text.toLowerCase().includes(wanted) || memo?.text.includes(wanted);
-      const state = asked.state === "review" ? this.toReview().includes(place) : asked.state === "unfinished" ? !finished : asked.state !== "memo" || memo !== null;
+      const state =
+        asked.state === "review"
+          ? this.toReview().includes(place)
+          : asked.state === "unfinished"
+            ? !finished
+            : asked.state !== "memo" || memo !== null;
       const rating = !asked.rating || (asked.show_rating && asked.rating === "4");
       return found && state && rating && (!asked.code || codings.some(({ code }) => code === asked.code));
     });
@@ -223,13 +311,16 @@ export class Kernel {
       type: "list",
       n: fits.filter(Boolean).length,
       bits: fits.every(Boolean) ? null : base64(bits),
-      order: asked.order === "plan" || !asked.with_order ? null : base64(new Uint8Array(Uint32Array.from(places).buffer)),
+      order:
+        asked.order === "plan" || !asked.with_order
+          ? null
+          : base64(new Uint8Array(Uint32Array.from(places).buffer)),
       rows: fits.flatMap((fit, place) => (fit ? [this.row(place, asked)] : [])).slice(0, 3),
     };
   }
 
   private gridRow(place: number, { variables = [] }: Message): object {
-    const values = variables.map((name) => [name, place % 2 ? "warm" : "cold"]);
+    const values = variables.map(name => [name, place % 2 ? "warm" : "cold"]);
     return { unit: this.unit(place), variables: Object.fromEntries(values), review: null };
   }
 
@@ -239,29 +330,80 @@ export class Kernel {
     const end = at + (find?.length ?? 0);
     const unsure = codings.some(({ confidence }) => confidence === "unsure");
     const words: Row["words"] = [text.slice(0, at), text.slice(at, end), text.slice(end)];
-    return { place, unit_id, words, memo: memo !== null, unsure, rating: show_rating ? rating : null, review: null };
+    return {
+      place,
+      unit_id,
+      words,
+      memo: memo !== null,
+      unsure,
+      rating: show_rating ? rating : null,
+      review: null,
+    };
   }
 
   /** The memos that fit, the newest first, two a page; and one of a colleague's, the oldest. */
   private memos({ on, find = "", first = 0 }: Message): object {
     const own = this.texts.flatMap((text, place): MemoRow[] => {
       const { memo, memos, unit_id } = this.unit(place);
-      const row = { code: null, coder: "ana", own: true, at: "2026-01-31T12:00:00.000Z", unit_id, place, team: false, answers: null };
-      const spans = memos.map((one): MemoRow => ({ ...row, ...one, on: "span", words: text.slice(one.start, one.end) }));
-      return [...spans, ...(memo ? [{ ...row, ...memo, on: "unit" as const, start: null, end: null, words: text }] : [])];
+      const row = {
+        code: null,
+        coder: "ana",
+        own: true,
+        at: "2026-01-31T12:00:00.000Z",
+        unit_id,
+        place,
+        team: false,
+        answers: null,
+      };
+      const spans = memos.map(
+        (one): MemoRow => ({ ...row, ...one, on: "span", words: text.slice(one.start, one.end) }),
+      );
+      return [
+        ...spans,
+        ...(memo ? [{ ...row, ...memo, on: "unit" as const, start: null, end: null, words: text }] : []),
+      ];
     });
-    const free = this.freeMemos().map((memo): MemoRow => ({ ...memo, team: false, answers: null, start: null, end: null, coder: "ana", own: true, at: "2026-01-31T12:00:00.000Z", unit_id: null, place: null, words: "" }));
-    const rows = [...this.theirMemos, ...own, ...free].filter((row) => (!on || row.on === on) && row.text.includes(find));
-    return { type: "memos", n: rows.length, n_all: own.length + free.length, first, rows: rows.slice(first, first + 2) };
+    const free = this.freeMemos().map(
+      (memo): MemoRow => ({
+        ...memo,
+        team: false,
+        answers: null,
+        start: null,
+        end: null,
+        coder: "ana",
+        own: true,
+        at: "2026-01-31T12:00:00.000Z",
+        unit_id: null,
+        place: null,
+        words: "",
+      }),
+    );
+    const rows = [...this.theirMemos, ...own, ...free].filter(
+      row => (!on || row.on === on) && row.text.includes(find),
+    );
+    return {
+      type: "memos",
+      n: rows.length,
+      n_all: own.length + free.length,
+      first,
+      rows: rows.slice(first, first + 2),
+    };
   }
 
   /** All passages of a code on one page, the newest first. */
   private passages({ code, find = "" }: Message): object {
     const all = this.texts.flatMap((text, place) =>
-      this.unit(place).codings.filter((one) => one.code === code).map((one): PassageRow => {
-        const [start, end] = [one.start ?? 0, one.end ?? text.length];
-        return { ...one, place, unit_id: `m${place}`, words: [text.slice(0, start), text.slice(start, end), text.slice(end)] };
-      }),
+      this.unit(place)
+        .codings.filter(one => one.code === code)
+        .map((one): PassageRow => {
+          const [start, end] = [one.start ?? 0, one.end ?? text.length];
+          return {
+            ...one,
+            place,
+            unit_id: `m${place}`,
+            words: [text.slice(0, start), text.slice(start, end), text.slice(end)],
+          };
+        }),
     );
     const rows = all.filter(({ words }) => words.join("").includes(find)).reverse();
     return { type: "passages", code, n: rows.length, n_all: all.length, first: 0, rows };
@@ -269,11 +411,17 @@ export class Kernel {
 
   /** Where the words are, in one text or in all of them. */
   private hits({ type, find = "", place: here = 0 }: Message): object {
-    const spans = (place: number) => [...this.texts[place]!.matchAll(new RegExp(find, "gi"))].map(({ index }): [number, number] => [index, index + find.length]);
-    const places = this.texts.map((_, place) => place).filter((place) => spans(place).length);
-    if (type === "all_hits") return { type, rows: places.map((place) => ({ ...this.unit(place), spans: spans(place) })) };
-    const [before, after] = [places.findLast((place) => place < here), places.find((place) => place > here)];
-    const hit = (place: number | undefined, at: number) => (place === undefined ? null : { place, span: spans(place).at(at) });
+    const spans = (place: number) =>
+      [...this.texts[place]!.matchAll(new RegExp(find, "gi"))].map(({ index }): [number, number] => [
+        index,
+        index + find.length,
+      ]);
+    const places = this.texts.map((_, place) => place).filter(place => spans(place).length);
+    if (type === "all_hits")
+      return { type, rows: places.map(place => ({ ...this.unit(place), spans: spans(place) })) };
+    const [before, after] = [places.findLast(place => place < here), places.find(place => place > here)];
+    const hit = (place: number | undefined, at: number) =>
+      place === undefined ? null : { place, span: spans(place).at(at) };
     return { type: "hits", place: here, spans: spans(here), before: hit(before, -1), after: hit(after, 0) };
   }
 
@@ -286,21 +434,65 @@ export class Kernel {
     const acts = this.acts_done();
     const at = (n: number) => Date.UTC(2026, 0, 31, 12, n) / 1000;
     const rows = acts.map((act, n): HistoryRow => {
-      const { id, kind, unit_id = null, code = null, start = null, end = null, text = "", target_kind = null } = act;
+      const {
+        id,
+        kind,
+        unit_id = null,
+        code = null,
+        start = null,
+        end = null,
+        text = "",
+        target_kind = null,
+      } = act;
       const place = unit_id === null ? null : Number(unit_id.slice(1));
       const quote = start === null ? "" : this.texts[place!]!.slice(start, end!);
-      const stands = this.done.some((one) => one.id === id);
-      const [time, state] = [new Date(1000 * at(n)).toISOString(), stands ? ("stands" as const) : ("undone" as const)];
-      return { act_id: id, kind, at: time, unit_id, place, code, on: target_kind, start, end, quote, moved_from: null, also: 0, found: act.found?.length ?? 0, facets: act.facets ?? {}, unsure: false, words: text, state, taken_back: stands ? null : time };
+      const stands = this.done.some(one => one.id === id);
+      const [time, state] = [
+        new Date(1000 * at(n)).toISOString(),
+        stands ? ("stands" as const) : ("undone" as const),
+      ];
+      return {
+        act_id: id,
+        kind,
+        at: time,
+        unit_id,
+        place,
+        code,
+        on: target_kind,
+        start,
+        end,
+        quote,
+        moved_from: null,
+        also: 0,
+        found: act.found?.length ?? 0,
+        facets: act.facets ?? {},
+        unsure: false,
+        words: text,
+        state,
+        taken_back: stands ? null : time,
+      };
     });
     const times = Uint32Array.from(acts.map((_, n) => at(n))).reverse();
-    return { type: "history", n: rows.length, first: 0, times: base64(new Uint8Array(times.buffer)), rows: rows.reverse() };
+    return {
+      type: "history",
+      n: rows.length,
+      first: 0,
+      times: base64(new Uint8Array(times.buffer)),
+      rows: rows.reverse(),
+    };
   }
 
   private back(act_id: string): object {
     const acts = this.acts_done();
-    const after = acts.slice(acts.findIndex(({ id }) => id === act_id) + 1).filter((act) => this.done.some(({ id }) => id === act.id));
-    return { type: "back", act_id, ids: after.map(({ id }) => id).reverse(), n_texts: new Set(after.map(({ unit_id }) => unit_id)).size };
+    const after = acts
+      .slice(acts.findIndex(({ id }) => id === act_id) + 1)
+      .filter(act => this.done.some(({ id }) => id === act.id));
+    return {
+      type: "back",
+      act_id,
+      ids: after.map(({ id }) => id).reverse(),
+      n_texts: new Set(after.map(({ unit_id }) => unit_id)).size,
+    };
   }
 
   private choices({ show_rating }: Message): object {
@@ -319,12 +511,16 @@ export class Kernel {
 
   private answerOne(message: Message): void {
     const [{ id, client }, heard] = [message, [...this.listeners]];
-    const tell = (answer: object) => heard.forEach((hear) => hear(structuredClone({ ...answer, id, client }) as Reply));
+    const tell = (answer: object) =>
+      heard.forEach(hear => hear(structuredClone({ ...answer, id, client }) as Reply));
     if (message.type === "hello") tell(this.welcome());
     else if (message.type === "act") tell(this.record(message.act!));
-    else if (message.type === "alike") tell({ type: "alike", codes: this.alike.map((id) => ({ id, how: "words" })), note: "" });
-    else if (message.type === "colleagues") tell({ type: "colleagues", state: this.round, names: this.round === "open" ? ["ben", "cleo"] : [] });
-    else if (message.type === "beside") tell({ type: "beside", place: message.place, coders: this.colleagues[message.place!] ?? [] });
+    else if (message.type === "alike")
+      tell({ type: "alike", codes: this.alike.map(id => ({ id, how: "words" })), note: "" });
+    else if (message.type === "colleagues")
+      tell({ type: "colleagues", state: this.round, names: this.round === "open" ? ["ben", "cleo"] : [] });
+    else if (message.type === "beside")
+      tell({ type: "beside", place: message.place, coders: this.colleagues[message.place!] ?? [] });
     else if (message.type === "suggestions") tell(this.showSuggestions(message.place!));
     else if (message.type === "feedback") tell(this.feedback(message.place!));
     else if (message.type === "take_codebook") tell(this.take(message.agreed ?? null));
@@ -340,13 +536,16 @@ export class Kernel {
     else if (message.type === "hits" || message.type === "all_hits") tell(this.hits(message));
     else if (message.type === "back") tell(this.back(message.act_id!));
     else if (message.type === "list") tell(this.list(message));
-    else if (message.type === "rows") tell({ type: "rows", rows: message.places!.map((place) => this.row(place, message)) });
+    else if (message.type === "rows")
+      tell({ type: "rows", rows: message.places!.map(place => this.row(place, message)) });
     else if (message.type === "layout") {
       this.layout = message.layout!;
       tell({ type: "layout", variables: ["condition"], has_rating: true });
-    } else if (message.type === "grid") tell({ type: "grid", rows: message.places!.map((place) => this.gridRow(place, message)) });
+    } else if (message.type === "grid")
+      tell({ type: "grid", rows: message.places!.map(place => this.gridRow(place, message)) });
     else if (message.type === "choices") tell({ type: "choices", ...this.choices(message) });
-    else if (message.type === "progress") tell({ type: "progress", groups: [["p1", this.texts.length, this.finished()]] });
+    else if (message.type === "progress")
+      tell({ type: "progress", groups: [["p1", this.texts.length, this.finished()]] });
     else {
       if (!message.peek) this.position = message.place!;
       tell({ type: "unit", unit: this.unit(message.place!), ...this.noticed() });
@@ -355,19 +554,37 @@ export class Kernel {
 
   private showSuggestions(place: number): object {
     if (!this.unit(place).finished) return { type: "refused", message: "finish it first" };
-    if (this.failing) return { type: "suggestions", place, state: "failed", message: "the model failed (KeyError)" };
+    if (this.failing)
+      return { type: "suggestions", place, state: "failed", message: "the model failed (KeyError)" };
     if (this.late.has(place)) return { type: "suggestions", place, state: "waiting" };
     this.seen.add(place);
-    return { type: "suggestions", place, state: "shown", unit: this.unit(place), quotes: { affective: ["as I coded before"] }, absent: this.absent[place] ?? [] };
+    return {
+      type: "suggestions",
+      place,
+      state: "shown",
+      unit: this.unit(place),
+      quotes: { affective: ["as I coded before"] },
+      absent: this.absent[place] ?? [],
+    };
   }
 
   /** The suggestions that were shown, each with what became of it. */
   private suggested(place: number, codings: Coding[]): ShownSuggestions | null {
     if (!this.seen.has(place)) return null;
-    const rejected = new Set(this.done.filter((act) => act.kind === "reject_suggestion" && act.unit_id === `m${place}`).map((act) => act.code));
+    const rejected = new Set(
+      this.done
+        .filter(act => act.kind === "reject_suggestion" && act.unit_id === `m${place}`)
+        .map(act => act.code),
+    );
     const rows = (this.suggestions[place] ?? []).map((row): Suggestion => {
       const same = codings.filter(({ code }) => code === row.code);
-      const state = same.some(({ start }) => start === row.start) ? "accepted" : same.length ? "edited" : rejected.has(row.code) ? "rejected" : "none";
+      const state = same.some(({ start }) => start === row.start)
+        ? "accepted"
+        : same.length
+          ? "edited"
+          : rejected.has(row.code)
+            ? "rejected"
+            : "none";
       return { ...row, state };
     });
     return { withheld: false, rows };
@@ -378,9 +595,10 @@ export class Kernel {
     const { finished, codings } = this.unit(place);
     if (!finished) return { type: "refused", message: "finish it first" };
     const own = new Set([...codings.map(({ code }) => code), "affective"]);
-    const rows = [...own].map((code) => ({
+    const rows = [...own].map(code => ({
       code,
-      state: code !== "affective" ? "added" : codings.some((coding) => coding.code === code) ? "same" : "missed",
+      state:
+        code !== "affective" ? "added" : codings.some(coding => coding.code === code) ? "same" : "missed",
     }));
     this.training = { ...this.training!, n: this.finished(), kappa: ".71 (.55–.84)" };
     return { type: "feedback", place, rows, counts: { affective: [3, 2, 1] }, progress: this.training };
@@ -396,7 +614,16 @@ export class Kernel {
   /** What is said to all views of another version of the codebook. */
   ofCodebook(under: string, work_id: string): object {
     const { codebook } = this.welcome() as { codebook: object };
-    return { type: "codebook", id: null, client: null, codebook, under, work_id, ...this.noticed(), ...this.progress() };
+    return {
+      type: "codebook",
+      id: null,
+      client: null,
+      codebook,
+      under,
+      work_id,
+      ...this.noticed(),
+      ...this.progress(),
+    };
   }
 
   /** What stands in the record before any view is open. */
@@ -420,7 +647,7 @@ export class Kernel {
 
   /** The texts that are to be looked at again and are not finished. */
   private toReview(): number[] {
-    return this.review.filter((place) => !this.unit(place).finished);
+    return this.review.filter(place => !this.unit(place).finished);
   }
 
   private progress() {
@@ -440,7 +667,44 @@ export class Kernel {
       training: this.training,
       suggest: this.suggest,
       codebook: { title: "Book", version: "1", facets: this.facets, codes: this.codes },
-      commands: { next_word: "w", next_coding: "ArrowDown", previous_coding: "ArrowUp", remove_coding: "Delete", unsure: "u", next: "ArrowRight", back: "ArrowLeft", memo: "m", code_memo: "M", memos: ":", history: "<", new_code: "+", facet: "v", filter: "/", pin: "-", finish_and_next: "Enter", undo: "z", redo: "y", previous_word: "W", next_sentence: "s", help: "?", rating: "r", select_by_letters: " ", find_text: ".", texts: ",", colleagues: "=", next_colleague: ";", accept_suggestion: "*", reject_suggestion: "!", layout: "#", take_codebook: ">", inbox: "I", next_hit: ")", previous_hit: "(", passages: '"', finish: "f" },
+      commands: {
+        next_word: "w",
+        next_coding: "ArrowDown",
+        previous_coding: "ArrowUp",
+        remove_coding: "Delete",
+        unsure: "u",
+        next: "ArrowRight",
+        back: "ArrowLeft",
+        memo: "m",
+        code_memo: "M",
+        memos: ":",
+        history: "<",
+        new_code: "+",
+        facet: "v",
+        filter: "/",
+        pin: "-",
+        finish_and_next: "Enter",
+        undo: "z",
+        redo: "y",
+        previous_word: "W",
+        next_sentence: "s",
+        help: "?",
+        rating: "r",
+        select_by_letters: " ",
+        find_text: ".",
+        texts: ",",
+        colleagues: "=",
+        next_colleague: ";",
+        accept_suggestion: "*",
+        reject_suggestion: "!",
+        layout: "#",
+        take_codebook: ">",
+        inbox: "I",
+        next_hit: ")",
+        previous_hit: "(",
+        passages: '"',
+        finish: "f",
+      },
       ...this.progress(),
       show_rating: this.showRating,
       layout: this.layout,
@@ -455,12 +719,16 @@ export class Kernel {
     if (this.fate !== "done") return { type: this.fate, message: `${this.fate}: no room` };
     let unit_id = act.unit_id;
     this.takeInElsewhere();
-    if (act.kind === "finish" && act.seen !== this.actsOn(unit_id!)) return { type: "refused", message: "Not finished: look at it" };
-    if (!this.recorded.some((one) => one.id === act.id)) {
+    if (act.kind === "finish" && act.seen !== this.actsOn(unit_id!))
+      return { type: "refused", message: "Not finished: look at it" };
+    if (!this.recorded.some(one => one.id === act.id)) {
       if (act.kind === "undo" || act.kind === "redo") {
         const [from, to] = act.kind === "undo" ? [this.done, this.undone] : [this.undone, this.done];
         const at = from.findIndex(({ id }) => id === act.target);
-        const [moved] = from.splice(act.target === undefined ? from.length - 1 : at, at < 0 && act.target ? 0 : 1);
+        const [moved] = from.splice(
+          act.target === undefined ? from.length - 1 : at,
+          at < 0 && act.target ? 0 : 1,
+        );
         if (!moved) return { type: "refused", message: `nothing to ${act.kind}` };
         to.push(moved);
         unit_id = moved.unit_id;
@@ -470,9 +738,16 @@ export class Kernel {
       }
       this.recorded.push({ ...act, unit_id });
     }
-    unit_id ??= this.recorded.find((one) => one.id === act.id)?.unit_id;
+    unit_id ??= this.recorded.find(one => one.id === act.id)?.unit_id;
     if (unit_id === undefined) {
-      return { type: "done", kind: act.kind, unit: this.unit(this.position), ...this.noticed(), memos: this.freeMemos(), ...this.counts(this.position) };
+      return {
+        type: "done",
+        kind: act.kind,
+        unit: this.unit(this.position),
+        ...this.noticed(),
+        memos: this.freeMemos(),
+        ...this.counts(this.position),
+      };
     }
     const place = Number(unit_id.slice(1));
     return { type: "done", kind: act.kind, unit: this.unit(place), ...this.noticed(), ...this.counts(place) };
@@ -481,7 +756,14 @@ export class Kernel {
 
 /* ---- sessions on a kernel, without a screen ---- */
 
-export const TEXTS = ["It listened. It cared.", "It did not.", "Only facts.", "So kind 👍🏽 of it.", "No.", "Yes."];
+export const TEXTS = [
+  "It listened. It cared.",
+  "It did not.",
+  "Only facts.",
+  "So kind 👍🏽 of it.",
+  "No.",
+  "Yes.",
+];
 
 export let kernel: Kernel;
 const sessions: Session[] = [];
@@ -506,7 +788,7 @@ export function ready(texts = TEXTS): Session {
 }
 
 export function closeAll(): void {
-  sessions.splice(0).forEach((session) => session.close());
+  sessions.splice(0).forEach(session => session.close());
   shelf().clear();
 }
 

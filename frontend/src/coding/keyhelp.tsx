@@ -28,8 +28,14 @@ const GROUPS: readonly { title: string; fixed: Rows; commands: Record<string, st
   {
     title: "Select words",
     fixed: [
-      ["mouse", "Drag for whole words (with Alt: exactly); double-click for a word, triple-click for a sentence"],
-      ["Shift+←→", "Move the end of the selection by a word (↑↓: by a sentence); without one, of the marked coding"],
+      [
+        "mouse",
+        "Drag for whole words (with Alt: exactly); double-click for a word, triple-click for a sentence",
+      ],
+      [
+        "Shift+←→",
+        "Move the end of the selection by a word (↑↓: by a sentence); without one, of the marked coding",
+      ],
       ["Alt+Shift+←→", "Move its start by a word (↑↓: by a sentence); also Ctrl+Shift"],
     ],
     commands: {
@@ -92,10 +98,17 @@ const IN_GRID: Rows = [
 export function KeyHelp({ session }: { session: Session }) {
   const keys = session.commands.value;
   const isThere = (name: string) =>
-    name in keys && (name !== "facet" || session.book.hasFacets.value) && (!name.endsWith("_suggestion") || session.suggestions.when.value);
+    name in keys &&
+    (name !== "facet" || session.book.hasFacets.value) &&
+    (!name.endsWith("_suggestion") || session.suggestions.when.value);
   const groups = GROUPS.map(({ title, fixed, commands }) => {
     const rows = Object.entries(commands).filter(([name]) => isThere(name));
-    return { title, rows: [...fixed, ...rows.map(([name, words]): [string, string] => [keyLabel(keys[name]!), words])] };
+    return {
+      title,
+      rows: [...fixed, ...rows.map(([name, words]): [string, string] => [keyLabel(keys[name]!), words])],
+    };
   });
-  return <Help groups={session.grid.on.value ? [...groups, { title: "In the grid", rows: IN_GRID }] : groups} />;
+  return (
+    <Help groups={session.grid.on.value ? [...groups, { title: "In the grid", rows: IN_GRID }] : groups} />
+  );
 }

@@ -1,4 +1,5 @@
-// The text that keys are meant for, in its pane or in its row of the grid: words of it can be selected and marked.
+// The text that keys are meant for, in its pane or in its row of the grid: words of it can be selected and
+// marked.
 import { Conversation } from "../shared/conversation";
 import { TextView } from "../shared/textview";
 import type { Unit } from "./messages";
@@ -7,7 +8,10 @@ import { offsetAt, selectionIn, type Placed } from "../shared/onscreen";
 import type { Edge } from "../shared/words";
 import { marginItems, peopleItems } from "./wholetext";
 
-/** The text in its pane: the conversation before it, and next to it the margin, or in it a lane for each person. */
+/**
+ * The text in its pane: the conversation before it, and next to it the margin, or in it a lane for each
+ * person.
+ */
 export function TextWithMargin({ session, unit }: { session: Session; unit: Unit }) {
   const people = session.texts.narrow.value ? [] : session.colleagues.shown.value.map(({ coder }) => coder);
   const open = session.showContext.value;
@@ -15,7 +19,14 @@ export function TextWithMargin({ session, unit }: { session: Session; unit: Unit
     <LiveText
       session={session}
       unit={unit}
-      before={<Conversation unit={unit} open={open} keepsLast onToggle={() => (session.showContext.value = !open)} />}
+      before={
+        <Conversation
+          unit={unit}
+          open={open}
+          keepsLast
+          onToggle={() => (session.showContext.value = !open)}
+        />
+      }
       handles={handles(session)}
       margin={{
         label: "Codings of words",
@@ -32,13 +43,24 @@ function handles({ selecting, words, edges, book }: Session): LiveProps["handles
   if (!span || selecting.letters.value) return undefined;
   if (coding) {
     const colour = book.look(coding.code).colour;
-    return { span, colour, onDrag: (edge, at, exact) => edges.drag(edge, at, exact), onDrop: () => edges.keep() };
+    return {
+      span,
+      colour,
+      onDrag: (edge, at, exact) => edges.drag(edge, at, exact),
+      onDrop: () => edges.keep(),
+    };
   }
-  const drag = { onDrag: (edge: Edge, at: number, exact: boolean) => selecting.drag(edge, at, exact), onDrop: () => {} };
+  const drag = {
+    onDrag: (edge: Edge, at: number, exact: boolean) => selecting.drag(edge, at, exact),
+    onDrop: () => {},
+  };
   return selecting.touched.value ? { span, colour: "var(--s7-ring)", ...drag } : undefined;
 }
 
-type LiveProps = { session: Session; unit: Unit } & Pick<Parameters<typeof TextView>[0], "before" | "margin" | "handles">;
+type LiveProps = { session: Session; unit: Unit } & Pick<
+  Parameters<typeof TextView>[0],
+  "before" | "margin" | "handles"
+>;
 
 export function LiveText({ session, unit, before, margin, handles }: LiveProps) {
   const { selecting } = session;
@@ -59,13 +81,13 @@ export function LiveText({ session, unit, before, margin, handles }: LiveProps) 
       before={before}
       {...(margin && { margin })}
       handles={handles}
-      onMemo={(span) => session.presses.inTurn(() => session.memos.onSpan(unit, span), unit)}
+      onMemo={span => session.presses.inTurn(() => session.memos.onSpan(unit, span), unit)}
       selection={selecting.span.value}
       active={session.active.value}
       sought={selecting.sought.value}
       hits={session.hits.spans.value}
       frozen={selecting.dragging.value}
-      onMark={(coding) => session.presses.inTurn(() => session.words.mark(coding), unit)}
+      onMark={coding => session.presses.inTurn(() => session.words.mark(coding), unit)}
       onTap={tapped}
       ended={!!session.ended.value?.has(unit.unit_id)}
       onEnd={() => session.atEnd(unit.unit_id)}
@@ -96,7 +118,11 @@ function WordLetters({ words, labels, typed }: Props) {
         if (above) [top, free] = [word.top, word.left];
         if (label === undefined || !label.startsWith(typed)) return null;
         return (
-          <b key={word.span.start} class={above ? undefined : "s7-under"} style={{ left: `${word.left}px`, top: `${word.top}px` }}>
+          <b
+            key={word.span.start}
+            class={above ? undefined : "s7-under"}
+            style={{ left: `${word.left}px`, top: `${word.top}px` }}
+          >
             {label.slice(typed.length)}
           </b>
         );

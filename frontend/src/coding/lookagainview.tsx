@@ -1,4 +1,5 @@
-// The texts to look at again on screen: the question, the rule as it was and is; and what a newer codebook would mean.
+// The texts to look at again on screen: the question, the rule as it was and is; and what a newer codebook
+// would mean.
 import { Button, Space } from "../shared/button";
 import type { Rule as RuleOf } from "./messages";
 import type { Session } from "./session";
@@ -10,12 +11,16 @@ export function NewerMeaning({ session }: { session: Session }) {
   return (
     <div class="s7-notice s7-meaning" role="group" aria-label="What the new codebook means for your codings">
       <ul>
-        {meaning.words.map((words) => (
+        {meaning.words.map(words => (
           <li key={words}>{words}</li>
         ))}
       </ul>
-      <Button class="s7-primary s7-take" onClick={() => session.presses.inTurn(() => newer.take())}>Load it <kbd>{session.commands.value.take_codebook}</kbd></Button>
-      <Button onClick={() => newer.leave()}>Not now <kbd>Esc</kbd></Button>
+      <Button class="s7-primary s7-take" onClick={() => session.presses.inTurn(() => newer.take())}>
+        Load it <kbd>{session.commands.value.take_codebook}</kbd>
+      </Button>
+      <Button onClick={() => newer.leave()}>
+        Not now <kbd>Esc</kbd>
+      </Button>
     </div>
   );
 }
@@ -34,12 +39,21 @@ export function AgainBar({ session }: { session: Session }) {
   return (
     <div class="s7-again" role="group" aria-label="Look at this text again">
       <strong>{session.label(step.rule.code)}?</strong>
-      <span>{n} of {of}</span>
+      <span>
+        {n} of {of}
+      </span>
       <Space />
       <Button onClick={() => take(() => again.do("yes"))} press="y" words="Applies" />
       <Button onClick={() => take(() => again.do("no"))} press="n" words="Does not" />
       {quiet.map(([label, title, press, run]) => (
-        <Button key={label} class="s7-quiet" aria-label={label} {...{ title, press }} onClick={() => take(run)} words="" />
+        <Button
+          key={label}
+          class="s7-quiet"
+          aria-label={label}
+          {...{ title, press }}
+          onClick={() => take(run)}
+          words=""
+        />
       ))}
     </div>
   );
@@ -54,7 +68,9 @@ export function Rule({ rule: { what, parts } }: { rule: RuleOf }) {
         <div key={name}>
           <h5>{name}</h5>
           <p dir="auto">
-            {words.map(([sign, run], at) => (sign === "+" ? <ins key={at}>{run}</ins> : sign === "-" ? <del key={at}>{run}</del> : run))}
+            {words.map(([sign, run], at) =>
+              sign === "+" ? <ins key={at}>{run}</ins> : sign === "-" ? <del key={at}>{run}</del> : run,
+            )}
           </p>
         </div>
       ))}

@@ -23,7 +23,11 @@ export function SpanMemos({ session, unit }: { session: Session; unit: Unit }) {
     <ul class="s7-memos" aria-label="Memos on words of this text">
       {inOrder.map(({ memo_id, start, end, text, team }) => (
         <li key={memo_id}>
-          <Button class="s7-memo-row" title="Open this memo" onClick={() => session.presses.inTurn(() => session.memos.onSpan(unit, { start, end }), unit)}>
+          <Button
+            class="s7-memo-row"
+            title="Open this memo"
+            onClick={() => session.presses.inTurn(() => session.memos.onSpan(unit, { start, end }), unit)}
+          >
             <span aria-hidden="true">✎ </span>
             <span class="s7-quote" dir="auto">
               “{unit.text.slice(start, end)}”
@@ -42,7 +46,12 @@ export function CodeMemoButton({ session, code }: { session: Session; code: Code
   const memo = session.memos.ofCode(code.id);
   const key = session.commands.value.code_memo;
   return (
-    <Button class="s7-code-memo" disabled={!session.total.value} title={`${memo ? "Read and change" : "Write"} a memo on this code${key ? ` (${key})` : ""}`} onClick={() => session.presses.inTurn(() => session.memos.onCode(code))}>
+    <Button
+      class="s7-code-memo"
+      disabled={!session.total.value}
+      title={`${memo ? "Read and change" : "Write"} a memo on this code${key ? ` (${key})` : ""}`}
+      onClick={() => session.presses.inTurn(() => session.memos.onCode(code))}
+    >
       ✎ {memo ? memo.text.split("\n", 1)[0]!.slice(0, 60) : "Memo"}
     </Button>
   );
@@ -57,13 +66,19 @@ export function OpenMemo({ session }: { session: Session }) {
       about={about}
       words={heading(about, session)}
       draft={memos.draft.value}
-      onWrite={(text) => (memos.draft.value = text)}
+      onWrite={text => (memos.draft.value = text)}
       onLeave={() => memos.keep()}
       onSave={() => memos.close()}
       onDiscard={() => memos.discard()}
       onEnd={about.memo ? () => memos.end() : undefined}
     >
-      {!about.answers && <ForTeam round={memos.round.value} on={memos.team.value} onChange={(team) => (memos.team.value = team)} />}
+      {!about.answers && (
+        <ForTeam
+          round={memos.round.value}
+          on={memos.team.value}
+          onChange={team => (memos.team.value = team)}
+        />
+      )}
     </MemoForm>
   );
 }
@@ -75,12 +90,17 @@ export function UnitMemo({ session, unit }: { session: Session; unit: Unit }) {
   const team = useRef(false);
   team.current = unit.memo ? !!unit.memo.team : next;
   return (
-    <MemoField label="Memo" placeholder="A thought on this text" text={unit.memo?.text ?? ""} onSave={(text) => session.saveMemo(latest.current, text, team.current)}>
-      {(written) => (
+    <MemoField
+      label="Memo"
+      placeholder="A thought on this text"
+      text={unit.memo?.text ?? ""}
+      onSave={text => session.saveMemo(latest.current, text, team.current)}
+    >
+      {written => (
         <ForTeam
           round={session.memos.round.value}
           on={team.current}
-          onChange={(on) => {
+          onChange={on => {
             setNext(on);
             if (unit.memo) session.saveMemo(latest.current, written(), on);
           }}

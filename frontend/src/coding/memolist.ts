@@ -11,7 +11,9 @@ const ANY: MemoQuery = { find: "", on: "", code: null };
 
 export class MemoList {
   readonly query = signal<MemoQuery>(ANY);
-  readonly list = new PagedRows<MemoRow>((first, renewed) => this.host.ask({ type: "memos", ...this.query.peek(), first, fresh: renewed && this.#fresh }));
+  readonly list = new PagedRows<MemoRow>((first, renewed) =>
+    this.host.ask({ type: "memos", ...this.query.peek(), first, fresh: renewed && this.#fresh }),
+  );
   /** Whether the team's memos are to be read anew. */
   #fresh = true;
 

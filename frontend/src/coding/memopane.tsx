@@ -23,7 +23,8 @@ export function openMemo(session: Session, index: number): void {
   const row = session.memoList.list.pick(index);
   if (!row) return;
   session.texts.leave();
-  if (row.place !== null) return session.goTo(row.place, row.start === null ? null : { start: row.start, end: row.end! });
+  if (row.place !== null)
+    return session.goTo(row.place, row.start === null ? null : { start: row.start, end: row.end! });
   const code = row.code !== null && session.book.codes.value.get(row.code);
   if (code) session.book.definition.ask(code.id);
   if (!row.own) return;
@@ -37,22 +38,64 @@ export function MemoPane({ session }: { session: Session }) {
   const [query, n, all] = [memoList.query.value, list.count.value, list.all.value];
   const codes = session.book.list.value;
   const marked = list.rows.value.get(list.cursor.value);
-  const theirs = marked?.team && !marked.own && marked.place !== null && session.memos.round.value ? marked : null;
+  const theirs =
+    marked?.team && !marked.own && marked.place !== null && session.memos.round.value ? marked : null;
   return (
     <>
       <div class="s7-choose">
-        <Find of={list.id} label="Find in memos, quoted words and ids" words="Find in memos, words, ids" value={query.find} onFind={(find) => memoList.change({ find })} />
+        <Find
+          of={list.id}
+          label="Find in memos, quoted words and ids"
+          words="Find in memos, words, ids"
+          value={query.find}
+          onFind={find => memoList.change({ find })}
+        />
         <div class="s7-choose-line">
-          <Select aria-label="Memos on" value={query.on} options={KINDS} onPick={(on) => memoList.change({ on: on as MemoQuery["on"] })} />
-          <Select aria-label="Memos about a code" value={query.code ?? ""} options={[["", "Any code"], ...asOptions(codes)]} onPick={(code) => memoList.change({ code: code || null })} />
+          <Select
+            aria-label="Memos on"
+            value={query.on}
+            options={KINDS}
+            onPick={on => memoList.change({ on: on as MemoQuery["on"] })}
+          />
+          <Select
+            aria-label="Memos about a code"
+            value={query.code ?? ""}
+            options={[["", "Any code"], ...asOptions(codes)]}
+            onPick={code => memoList.change({ code: code || null })}
+          />
         </div>
         <Counted words={`${n === all ? n : `${n} of ${all}`} ${all === 1 ? "memo" : "memos"}`}>
-          <Button class="s7-quiet" onClick={() => (session.texts.leave(), session.memos.onStudy())} words="✎ On the study" />
+          <Button
+            class="s7-quiet"
+            onClick={() => {
+              session.texts.leave();
+              session.memos.onStudy();
+            }}
+            words="✎ On the study"
+          />
         </Counted>
       </div>
-      <PagedList list={list} label="Memos" rowHeight={ROW} view={(row) => <MemoView session={session} row={row} />} onOpen={(index) => openMemo(session, index)} />
-      {theirs && <Button class="s7-quiet s7-refuse" onClick={() => answer(session, theirs)} words={`Answer ${theirs.coder}`} />}
-      {!n && <p class="s7-hint">{all ? "No memo matches." : `No memos yet. Select words and press ${session.commands.value.memo ?? "m"}.`}</p>}
+      <PagedList
+        list={list}
+        label="Memos"
+        rowHeight={ROW}
+        view={row => <MemoView session={session} row={row} />}
+        onOpen={index => openMemo(session, index)}
+      />
+      {theirs && (
+        <Button
+          class="s7-quiet s7-refuse"
+          onClick={() => answer(session, theirs)}
+          words={`Answer ${theirs.coder}`}
+        />
+      )}
+      {!n && (
+        <p class="s7-hint">
+          {all
+            ? "No memo matches."
+            : `No memos yet. Select words and press ${session.commands.value.memo ?? "m"}.`}
+        </p>
+      )}
     </>
   );
 }
@@ -81,9 +124,14 @@ function MemoView({ session, row }: { session: Session; row: MemoRow }) {
         <time dateTime={row.at}>{shownDate(row.at)}</time>
       </div>
       {row.words && (
-        <div class="s7-row-quote" dir="auto">{row.on === "span" ? `“${row.words}”` : row.words}</div>
+        <div class="s7-row-quote" dir="auto">
+          {row.on === "span" ? `“${row.words}”` : row.words}
+        </div>
       )}
-      <div class="s7-row-words" dir="auto">{row.answers && "↳ "}{row.text}</div>
+      <div class="s7-row-words" dir="auto">
+        {row.answers && "↳ "}
+        {row.text}
+      </div>
     </>
   );
 }

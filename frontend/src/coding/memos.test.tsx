@@ -15,7 +15,12 @@ const doing = (what: () => void) => act(what);
 const answer = () => doing(() => kernel.answer());
 const find = <E extends HTMLElement = HTMLElement>(selector: string) => el.querySelector<E>(selector);
 const field = () => find<HTMLTextAreaElement>(".s7-memo-form textarea");
-const acts = () => kernel.acts().map(({ kind, target_kind, unit_id, code, start, end, text, team }) => [kind, target_kind, unit_id, code, start, end, text, team].filter((one) => one !== undefined).join(" "));
+const acts = () =>
+  kernel
+    .acts()
+    .map(({ kind, target_kind, unit_id, code, start, end, text, team }) =>
+      [kind, target_kind, unit_id, code, start, end, text, team].filter(one => one !== undefined).join(" "),
+    );
 
 async function press(key: string, target: HTMLElement = find(".s7")!, more = {}): Promise<KeyboardEvent> {
   const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more });
@@ -70,7 +75,9 @@ describe("a memo on words", () => {
     expect(find(".s7-noted")!.textContent).toBe("It");
     expect(find(".s7-memo-label")!.title).toBe("Memo on “It”: why?");
     expect(find(".s7-text")!.textContent).toBe(TEXTS[0]);
-    await doing(() => [...el.querySelectorAll<HTMLElement>(".s7-tab")].find((tab) => tab.textContent === "Memos 1")!.click());
+    await doing(() =>
+      [...el.querySelectorAll<HTMLElement>(".s7-tab")].find(tab => tab.textContent === "Memos 1")!.click(),
+    );
     expect(find(".s7-memo-row")!.textContent).toContain("“It” why?");
     await press("m");
     expect(field()!.value).toBe("why?");
@@ -85,7 +92,8 @@ describe("a memo on words", () => {
     await show();
     await press("ArrowRight", find(".s7")!, { shiftKey: true });
     await doing(() => {
-      for (const key of ["m", "1", "z", "Enter", ":", "Escape"]) find(".s7")!.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+      for (const key of ["m", "1", "z", "Enter", ":", "Escape"])
+        find(".s7")!.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
     });
     expect(acts()).toEqual(["memo span m0 0 2 1z\n:"]);
     expect(field()).toBeNull();
@@ -114,7 +122,7 @@ describe("a memo on words", () => {
   });
 
   test("is not saved until the kernel has it, and one that is refused takes no memo on a code along", async () => {
-    await show((one) => (one.fate = "refused"));
+    await show(one => (one.fate = "refused"));
     await onFirstWord("lost");
     await press("1", find(".s7")!, { altKey: true });
     await press("M");
@@ -159,7 +167,7 @@ describe("for the team", () => {
   });
 
   test("a memo is one's own unless it is chosen, and is shared by another in its place", async () => {
-    await show((one) => (one.roundName = "one"));
+    await show(one => (one.roundName = "one"));
     await onFirstWord("mine");
     await answer();
     await press("m");
@@ -173,21 +181,45 @@ describe("for the team", () => {
   });
 
   test("a colleague's memo is answered on its text, and the answer is no memo of one's own on the text", async () => {
-    const theirs = { memo_id: "b1", on: "unit" as const, code: null, start: null, end: null, text: "Is that warm?", team: true, coder: "ben", own: false, at: "2026-01-31T12:00:00.000Z", answers: null, unit_id: "m1", place: 1, words: "" };
-    await show((one) => {
+    const theirs = {
+      memo_id: "b1",
+      on: "unit" as const,
+      code: null,
+      start: null,
+      end: null,
+      text: "Is that warm?",
+      team: true,
+      coder: "ben",
+      own: false,
+      at: "2026-01-31T12:00:00.000Z",
+      answers: null,
+      unit_id: "m1",
+      place: 1,
+      words: "",
+    };
+    await show(one => {
       one.roundName = "talk";
       one.theirMemos = [theirs];
     });
     await press(":");
     await answer();
-    await doing(() => [...el.querySelectorAll("button")].find((one) => one.textContent === "Answer ben")!.click());
+    await doing(() =>
+      [...el.querySelectorAll("button")].find(one => one.textContent === "Answer ben")!.click(),
+    );
     await answer();
     expect(find(".s7-memo-form h4")!.textContent).toBe("Answer to ben: “Is that warm?”");
     await write("I think so.");
     await press("Enter", field()!, { ctrlKey: true });
     await answer();
     const { kind, unit_id, text, team, answers, memo_id } = kernel.acts().at(-1)!;
-    expect([kind, unit_id, text, team, answers, memo_id]).toEqual(["memo", "m1", "I think so.", true, "b1", undefined]);
+    expect([kind, unit_id, text, team, answers, memo_id]).toEqual([
+      "memo",
+      "m1",
+      "I think so.",
+      true,
+      "b1",
+      undefined,
+    ]);
   });
 });
 

@@ -6,7 +6,14 @@ import type { Host } from "./host";
 import type { FreeMemo, Memo, MemoRow, Unit } from "./messages";
 
 /** What a memo is about, with the memo that stands there; `unit` for a text or words of it. */
-export interface About { on: "unit" | "span" | "code" | "study"; unit: Unit | null; span: Span | null; code: string | null; memo: Memo | null; answers?: MemoRow; }
+export interface About {
+  on: "unit" | "span" | "code" | "study";
+  unit: Unit | null;
+  span: Span | null;
+  code: string | null;
+  memo: Memo | null;
+  answers?: MemoRow;
+}
 
 type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey">;
 
@@ -28,11 +35,11 @@ export class Memos {
   }
 
   ofCode(code: string): FreeMemo | null {
-    return this.free.value.find((memo) => memo.on === "code" && memo.code === code) ?? null;
+    return this.free.value.find(memo => memo.on === "code" && memo.code === code) ?? null;
   }
 
   onSpan(unit: Unit, span: Span): void {
-    const memo = unit.memos.find((one) => sameSpan(one, span)) ?? null;
+    const memo = unit.memos.find(one => sameSpan(one, span)) ?? null;
     this.#edit({ on: "span", unit, span, code: null, memo });
   }
 
@@ -108,7 +115,13 @@ export class Memos {
     const text = written.trim();
     const moves = !!memo && !!text && team !== (memo.team ?? false);
     if (text === (memo?.text ?? "").trim() && !moves) return false;
-    const about = { kind: "memo" as const, target_kind: on, ...(span ?? {}), ...(code !== null ? { code } : {}), ...(answers ? { answers: answers.memo_id } : {}) };
+    const about = {
+      kind: "memo" as const,
+      target_kind: on,
+      ...(span ?? {}),
+      ...(code !== null ? { code } : {}),
+      ...(answers ? { answers: answers.memo_id } : {}),
+    };
     if (moves) this.#host.do({ ...about, text: "", memo_id: memo.memo_id }, unit);
     const which = memo && !moves ? { memo_id: memo.memo_id } : {};
     this.#host.do({ ...about, text, ...which, ...(team ? { team } : {}) }, unit);
@@ -119,6 +132,12 @@ export class Memos {
 /** The memos on codes and on the study as they will stand once `act` is recorded. */
 function withFree(memos: readonly FreeMemo[], act: Act): readonly FreeMemo[] {
   if (act.kind !== "memo" || (act.target_kind !== "code" && act.target_kind !== "study")) return memos;
-  const memo: FreeMemo = { on: act.target_kind, code: act.code ?? null, memo_id: act.memo_id ?? act.id, text: act.text ?? "", team: act.team ?? false };
+  const memo: FreeMemo = {
+    on: act.target_kind,
+    code: act.code ?? null,
+    memo_id: act.memo_id ?? act.id,
+    text: act.text ?? "",
+    team: act.team ?? false,
+  };
   return [...memos.filter(({ memo_id }) => memo_id !== memo.memo_id), ...(memo.text ? [memo] : [])];
 }

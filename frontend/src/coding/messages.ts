@@ -21,14 +21,25 @@ export type ListQuestion =
   | { type: "rows"; places: number[]; find: string; show_rating: boolean }
   | { type: "progress"; by: GroupBy };
 
-/** A question of the survey grid: how the view is to begin next time, and rows with the variables that are shown. */
-export type GridQuestion = { type: "layout"; layout: "text" | "grid" } | { type: "grid"; places: number[]; variables: string[] };
+/**
+ * A question of the survey grid: how the view is to begin next time, and rows with the variables that are
+ * shown.
+ */
+export type GridQuestion =
+  | { type: "layout"; layout: "text" | "grid" }
+  | { type: "grid"; places: number[]; variables: string[] };
 
 /** A row of the survey grid: the text, its variables, and the codes to review it for. */
-export interface GridRow { unit: Unit; variables: Record<string, string | null>; review: string[] | null; }
+export interface GridRow {
+  unit: Unit;
+  variables: Record<string, string | null>;
+  review: string[] | null;
+}
 
 /** Which variables may be shown, and whether there are ratings; or rows. */
-export type GridAnswer = { type: "layout"; variables: string[]; has_rating: boolean } | { type: "grid"; rows: GridRow[] };
+export type GridAnswer =
+  | { type: "layout"; variables: string[]; has_rating: boolean }
+  | { type: "grid"; rows: GridRow[] };
 
 /** A page of the memos that fit, from the `first` on; `fresh`: with the team's as they are now. */
 export interface MemoQuestion {
@@ -57,31 +68,70 @@ export interface MemoRow extends Memo {
   words: string;
 }
 
-export interface MemoAnswer { type: "memos"; n: number; n_all: number; first: number; rows: MemoRow[]; }
+export interface MemoAnswer {
+  type: "memos";
+  n: number;
+  n_all: number;
+  first: number;
+  rows: MemoRow[];
+}
 
 /** A page of one's own passages of a code, newest first, from the `first` on. */
-export interface PassageQuestion { type: "passages"; code: string; find: string; first: number; }
+export interface PassageQuestion {
+  type: "passages";
+  code: string;
+  find: string;
+  first: number;
+}
 
 /** `words`: before, at and after the passage, cut where it is long. */
-export interface PassageRow extends Coding { place: number; unit_id: string; words: [string, string, string]; }
+export interface PassageRow extends Coding {
+  place: number;
+  unit_id: string;
+  words: [string, string, string];
+}
 
-export interface PassageAnswer { type: "passages"; code: string; n: number; n_all: number; first: number; rows: PassageRow[]; }
+export interface PassageAnswer {
+  type: "passages";
+  code: string;
+  n: number;
+  n_all: number;
+  first: number;
+  rows: PassageRow[];
+}
 
 /** Where the words of the list are in one text; and in all of its texts. */
-export type HitsQuestion = ({ type: "hits"; show_rating: boolean; place: number } & Query) | ({ type: "all_hits"; show_rating: boolean } & Query);
+export type HitsQuestion =
+  | ({ type: "hits"; show_rating: boolean; place: number } & Query)
+  | ({ type: "all_hits"; show_rating: boolean } & Query);
 
 /** The nearest hit in another text. */
-export interface Hit { place: number; span: [number, number]; }
+export interface Hit {
+  place: number;
+  span: [number, number];
+}
 
 /** A text in which something was found, and what is coded on it. */
-export interface FoundText { place: number; unit_id: string; text: string; finished: boolean; codings: Coding[]; spans: [number, number][]; }
+export interface FoundText {
+  place: number;
+  unit_id: string;
+  text: string;
+  finished: boolean;
+  codings: Coding[];
+  spans: [number, number][];
+}
 
 export type HitsAnswer =
   | { type: "hits"; place: number; spans: [number, number][]; before: Hit | null; after: Hit | null }
   | { type: "all_hits"; rows: FoundText[] };
 
 /** A page of what was done, the newest first, from the `first` on. */
-export interface HistoryQuestion { type: "history"; scope: "sitting" | "text" | "all"; unit_id?: string; first: number; }
+export interface HistoryQuestion {
+  type: "history";
+  scope: "sitting" | "text" | "all";
+  unit_id?: string;
+  first: number;
+}
 
 export interface HistoryRow {
   act_id: string;
@@ -111,15 +161,34 @@ export interface HistoryRow {
 }
 
 /** `times`: of all acts, in seconds, as 32-bit numbers in base64; with the first page alone. */
-export interface HistoryAnswer { type: "history"; n: number; first: number; times: string | null; rows: HistoryRow[]; }
+export interface HistoryAnswer {
+  type: "history";
+  n: number;
+  first: number;
+  times: string | null;
+  rows: HistoryRow[];
+}
 
 /** The acts that going back would take back, the newest first. */
-export interface BackAnswer { type: "back"; act_id: string; ids: string[]; n_texts: number; }
+export interface BackAnswer {
+  type: "back";
+  act_id: string;
+  ids: string[];
+  n_texts: number;
+}
 
 /** A question of the form for a new code. */
 export type NewCodeQuestion =
   | { type: "alike"; label: string; definition: string }
-  | { type: "add_code"; label: string; definition: string; unit_id: string; start: number | null; end: number | null; example: boolean };
+  | {
+      type: "add_code";
+      label: string;
+      definition: string;
+      unit_id: string;
+      start: number | null;
+      end: number | null;
+      example: boolean;
+    };
 
 export type NewCodeAnswer =
   | { type: "alike"; codes: { id: string; how: "words" | "meaning" }[]; note: string }
@@ -127,9 +196,15 @@ export type NewCodeAnswer =
   | { type: "added"; code: string; label: string; came: string };
 
 /** Go on with the study's current codebook; `agreed` is the version whose effects the coder has seen. */
-export interface TakeQuestion { type: "take_codebook"; agreed: string | null; }
+export interface TakeQuestion {
+  type: "take_codebook";
+  agreed: string | null;
+}
 
-/** What changed (nothing where it was taken in already); or what a version means for one's codings, before that. */
+/**
+ * What changed (nothing where it was taken in already); or what a version means for one's codings, before
+ * that.
+ */
 export type TakeAnswer = { type: "taken"; words: string } | { type: "newer"; under: string; words: string[] };
 
 /** Whether colleagues' codings in this round may be seen; null where there is no round. */
@@ -143,13 +218,24 @@ export type ColleaguesAnswer =
   | { type: "beside"; place: number; coders: Beside[] };
 
 /** A colleague's codings on a text; without signs where one of the two has not finished it. */
-export interface Beside { coder: string; finished: boolean; codings: Coding[]; signs: Record<string, Sign>; }
+export interface Beside {
+  coder: string;
+  finished: boolean;
+  codings: Coding[];
+  signs: Record<string, Sign>;
+}
 
 /** How one's decision on a code differs from gold. */
 export type Differs = "same" | "missed" | "added";
 
 /** How far one is in a round of training; `words` say the verdict, where there is one. */
-export interface TrainingProgress { n: number; most: number; kappa: string; verdict: "pass" | "fail" | "go on"; words: string; }
+export interface TrainingProgress {
+  n: number;
+  most: number;
+  kappa: string;
+  verdict: "pass" | "fail" | "go on";
+  words: string;
+}
 
 /** `counts`: of each code how often it was right, missed and added so far. */
 export interface Feedback {
@@ -160,24 +246,43 @@ export interface Feedback {
   progress: TrainingProgress;
 }
 
-/** What a coder made of a suggestion: "agreed" where they had coded it before they saw it, "withdrawn" where they no longer do. */
+/**
+ * What a coder made of a suggestion: "agreed" where they had coded it before they saw it, "withdrawn" where
+ * they no longer do.
+ */
 export type SuggestionState = "agreed" | "accepted" | "edited" | "rejected" | "withdrawn" | "none";
 
 /** A code that a model suggests, on the words that carry it or (null) on the whole text. */
-export interface Suggestion { code: string; probability: number | null; start: number | null; end: number | null; state: SuggestionState; }
+export interface Suggestion {
+  code: string;
+  probability: number | null;
+  start: number | null;
+  end: number | null;
+  state: SuggestionState;
+}
 
 /** What was shown of a text; `withheld`: by chance it has no suggestions. */
-export interface ShownSuggestions { withheld: boolean; rows: Suggestion[]; }
+export interface ShownSuggestions {
+  withheld: boolean;
+  rows: Suggestion[];
+}
 
-/** `quotes`: of each code the words that this coder coded so and that are nearest. `absent`: the codes to dim. */
+/**
+ * `quotes`: of each code the words that this coder coded so and that are nearest. `absent`: the codes to dim.
+ */
 export type SuggestionsAnswer = { type: "suggestions"; place: number } & (
   | { state: "waiting" }
   | { state: "failed"; message: string }
   | { state: "shown"; unit: Unit; quotes: Record<string, string[]>; absent: string[] }
 );
 
-/** What the inbox lists, after the news that was opened (`read`); and the questions on texts to look at again. */
-export type InboxQuestion = { type: "inbox"; read: string | null } | { type: "open_round"; round: string | null } | { type: "again"; of: "stale" | "new" };
+/**
+ * What the inbox lists, after the news that was opened (`read`); and the questions on texts to look at again.
+ */
+export type InboxQuestion =
+  | { type: "inbox"; read: string | null }
+  | { type: "open_round"; round: string | null }
+  | { type: "again"; of: "stale" | "new" };
 
 /** The rule of a code as it was and is; `of`: the codes that were split into it. */
 export interface Rule {
@@ -203,18 +308,32 @@ export interface InboxItem {
   here?: boolean;
   /** Which round it opens; null: the texts outside rounds. */
   round?: string | null;
-  /** Of texts finished before these codes existed: the line of a memo on a code by which they stay undecided. */
+  /**
+   * Of texts finished before these codes existed: the line of a memo on a code by which they stay undecided.
+   */
   codes?: string[];
   no?: string;
 }
 
 /** `steps`: a text, and which of the rules is asked about; `under`: the version of the codebook. */
-export interface Again { steps: [number, number][]; rules: Rule[]; under: string; }
+export interface Again {
+  steps: [number, number][];
+  rules: Rule[];
+  under: string;
+}
 
-export type InboxAnswer = { type: "inbox"; items: InboxItem[] } | { type: "opened_round"; model: string } | ({ type: "again" } & Again);
+export type InboxAnswer =
+  | { type: "inbox"; items: InboxItem[] }
+  | { type: "opened_round"; model: string }
+  | ({ type: "again" } & Again);
 
-/** Of the codebook: whether a newer one can be loaded; `n_review`: how many texts are to be looked at again. */
-export interface Notice { newer: boolean; n_review: number; }
+/**
+ * Of the codebook: whether a newer one can be loaded; `n_review`: how many texts are to be looked at again.
+ */
+export interface Notice {
+  newer: boolean;
+  n_review: number;
+}
 
 /** `under` is the codebook's fingerprint, `flags` how far each text is under it. */
 export interface OfTheCodebook extends Notice {
@@ -225,14 +344,29 @@ export interface OfTheCodebook extends Notice {
   n_finished: number;
 }
 
-/** What the same coder did in another window came into this one: in words, on which texts, and what it changed. */
-export type Elsewhere = { type: "elsewhere"; words: string; places: number[]; flags: string; memos: FreeMemo[] } & Notice & Omit<Counts, "flag">;
+/**
+ * What the same coder did in another window came into this one: in words, on which texts, and what it
+ * changed.
+ */
+export type Elsewhere = {
+  type: "elsewhere";
+  words: string;
+  places: number[];
+  flags: string;
+  memos: FreeMemo[];
+} & Notice &
+  Omit<Counts, "flag">;
 
 /** What the kernel says to all views, asked by none. */
-export type Told = Elsewhere | { type: "goto"; place: number } | { type: "suggested"; place: number } | ({ type: "codebook" } & OfTheCodebook);
+export type Told =
+  | Elsewhere
+  | { type: "goto"; place: number }
+  | { type: "suggested"; place: number }
+  | ({ type: "codebook" } & OfTheCodebook);
 
 /**
- * `peek` fetches a unit without going there. `feedback` is asked of finished texts alone; that `suggestions` are shown is
+ * `peek` fetches a unit without going there. `feedback` is asked of finished texts alone; that `suggestions`
+ * are shown is
  * recorded before they are sent; `back` asks which acts going back to one would undo.
  */
 export type Question =
@@ -240,7 +374,16 @@ export type Question =
   | { type: "unit"; place: number; peek?: boolean }
   | { type: "feedback" | "suggestions"; place: number }
   | { type: "back"; act_id: string }
-  | ListQuestion | GridQuestion | NewCodeQuestion | TakeQuestion | ColleaguesQuestion | MemoQuestion | HistoryQuestion | InboxQuestion | PassageQuestion | HitsQuestion;
+  | ListQuestion
+  | GridQuestion
+  | NewCodeQuestion
+  | TakeQuestion
+  | ColleaguesQuestion
+  | MemoQuestion
+  | HistoryQuestion
+  | InboxQuestion
+  | PassageQuestion
+  | HitsQuestion;
 
 /** What the list shows of a text: its first words, or before, at and after what was looked for. */
 export interface Row {
@@ -255,14 +398,21 @@ export interface Row {
 }
 
 /** By what texts can be chosen. */
-export interface Choices { conditions: { name: string; values: string[] }[]; ratings: string[]; groups: GroupBy[]; }
+export interface Choices {
+  conditions: { name: string; values: string[] }[];
+  ratings: string[];
+  groups: GroupBy[];
+}
 
 /** Name, number of texts, number of those that are finished. */
 export type Group = [string, number, number];
 
 export type ListAnswer =
   | ({ type: "choices" } & Choices)
-  /** `bits`: for each text whether it fits, in base64, null for all; `order`: places as 32-bit numbers in base64. */
+  /**
+   * `bits`: for each text whether it fits, in base64, null for all; `order`: places as 32-bit numbers in
+   * base64.
+   */
   | { type: "list"; n: number; bits: string | null; order: string | null; rows: Row[] }
   | { type: "rows"; rows: Row[] }
   | { type: "progress"; groups: Group[] };
@@ -283,7 +433,10 @@ export interface Memo {
 export interface SpanMemo extends Omit<Memo, "start" | "end">, Span {}
 
 /** A memo on a code, or on the study. */
-export interface FreeMemo extends Memo { on: "code" | "study"; code: string | null; }
+export interface FreeMemo extends Memo {
+  on: "code" | "study";
+  code: string | null;
+}
 
 export interface Unit extends CodedText {
   place: number;
@@ -299,7 +452,12 @@ export interface Unit extends CodedText {
 }
 
 /** What a recorded act may change besides its unit; `flag` is the unit's letter in `flags`. */
-export interface Counts { flag: string; n_finished: number; can_undo: boolean; can_redo: boolean; }
+export interface Counts {
+  flag: string;
+  n_finished: number;
+  can_undo: boolean;
+  can_redo: boolean;
+}
 
 /** The answer to the first question: all that the widget needs to begin. */
 export type Welcome = {
@@ -313,15 +471,35 @@ export type Welcome = {
   /** Whether it begins with the texts to look at again. */
   again: boolean;
   training?: TrainingProgress | null;
-  /** When suggestions are shown of a text: once it is finished, or from the start; null where they are not. */
+  /**
+   * When suggestions are shown of a text: once it is finished, or from the start; null where they are not.
+   */
   suggest?: "finished" | "shown" | null;
   round: string | null;
   /** On codes and on the study. */
   memos: FreeMemo[];
   unit: Unit | null;
-} & OfTheCodebook & Partial<Counts>;
+} & OfTheCodebook &
+  Partial<Counts>;
 
-export type Answer = Welcome | ({ type: "unit"; unit: Unit } & Notice) | ListAnswer | GridAnswer | NewCodeAnswer | TakeAnswer | ColleaguesAnswer | Feedback | SuggestionsAnswer | MemoAnswer | HistoryAnswer | BackAnswer | InboxAnswer | PassageAnswer | HitsAnswer;
+export type Answer =
+  | Welcome
+  | ({ type: "unit"; unit: Unit } & Notice)
+  | ListAnswer
+  | GridAnswer
+  | NewCodeAnswer
+  | TakeAnswer
+  | ColleaguesAnswer
+  | Feedback
+  | SuggestionsAnswer
+  | MemoAnswer
+  | HistoryAnswer
+  | BackAnswer
+  | InboxAnswer
+  | PassageAnswer
+  | HitsAnswer;
 
-/** An act of this or another view was recorded: its unit as it is now, or for an act on no text, the `memos`. */
+/**
+ * An act of this or another view was recorded: its unit as it is now, or for an act on no text, the `memos`.
+ */
 export type Done = { type: "done"; kind: Act["kind"]; unit: Unit; memos?: FreeMemo[] } & Notice & Counts;

@@ -10,7 +10,11 @@ const LONGEST_IN_VIVO = 60;
 const PAUSE_MS = 200;
 
 /** The text, or the words of it, in which the code was seen. */
-export interface Seen { unit: Unit; start: number | null; end: number | null; }
+export interface Seen {
+  unit: Unit;
+  start: number | null;
+  end: number | null;
+}
 
 type Alike = Extract<Answer, { type: "alike" }>["codes"];
 
@@ -38,9 +42,10 @@ export class NewCode {
   #pause: ReturnType<typeof setTimeout> | undefined;
   readonly answers: Answers<Answer, Question> = {
     alike: ({ codes, note }, question) => {
-      if (question?.type === "alike" && question.label === this.label.value) [this.#likeIds.value, this.note.value] = [codes, note];
+      if (question?.type === "alike" && question.label === this.label.value)
+        [this.#likeIds.value, this.note.value] = [codes, note];
     },
-    added: (answer) => {
+    added: answer => {
       const seen = this.seen.value;
       if (!this.busy.value || !seen) return;
       this.#host.do({ kind: "apply", code: answer.code, start: seen.start, end: seen.end }, seen.unit);
@@ -100,7 +105,8 @@ export class NewCode {
   }
 
   #compare(): void {
-    if (this.seen.value) this.#host.ask({ type: "alike", label: this.label.value, definition: this.definition.value });
+    if (this.seen.value)
+      this.#host.ask({ type: "alike", label: this.label.value, definition: this.definition.value });
   }
 
   /** Add the code, or propose it (`mode`). */
@@ -121,7 +127,15 @@ export class NewCode {
     }
     this.busy.value = true;
     this.problem.value = null;
-    this.#host.ask({ type: "add_code", label, definition, unit_id: unit.unit_id, start, end, example: this.example.value });
+    this.#host.ask({
+      type: "add_code",
+      label,
+      definition,
+      unit_id: unit.unit_id,
+      start,
+      end,
+      example: this.example.value,
+    });
   }
 
   /** Apply a code that is there already, where the new one was seen. */

@@ -24,7 +24,7 @@ export function NewCodeForm({ session }: { session: Session }) {
         maxLength={what === "label" ? 200 : 1000}
         placeholder={placeholder}
         value={newCode[what].value}
-        onInput={(event) => newCode.write(what, event.currentTarget.value)}
+        onInput={event => newCode.write(what, event.currentTarget.value)}
       />
     </label>
   );
@@ -34,7 +34,12 @@ export function NewCodeForm({ session }: { session: Session }) {
       <div class="s7-alike" role="status">
         {newCode.alike.value.length > 0 && <span>Similar codes:</span>}
         {newCode.alike.value.map(({ code, how }) => (
-          <Button key={code.id} title={code.definition} disabled={!code.codable} onClick={() => newCode.use(code)}>
+          <Button
+            key={code.id}
+            title={code.definition}
+            disabled={!code.codable}
+            onClick={() => newCode.use(code)}
+          >
             Use “{code.label}” instead{how === "meaning" && <i> (similar in meaning)</i>}
           </Button>
         ))}
@@ -46,19 +51,26 @@ export function NewCodeForm({ session }: { session: Session }) {
           <input
             type="checkbox"
             checked={newCode.example.value}
-            onChange={(event) => (newCode.example.value = event.currentTarget.checked)}
+            onChange={event => (newCode.example.value = event.currentTarget.checked)}
           />{" "}
           <span>
-            Keep {seen.start === null ? "this text" : "the selected words"} as an example. A participant’s words in the codebook are published with it and stay
-            there if the participant withdraws.
+            Keep {seen.start === null ? "this text" : "the selected words"} as an example. A participant’s
+            words in the codebook are published with it and stay there if the participant withdraws.
           </span>
         </label>
       )}
       {newCode.problem.value && (
-        <p class="s7-new-problem" role="alert">{newCode.problem.value}</p>
+        <p class="s7-new-problem" role="alert">
+          {newCode.problem.value}
+        </p>
       )}
       <div class="s7-new-buttons">
-        <Button class="s7-primary s7-new-send" disabled={newCode.busy.value} onClick={() => newCode.send()} words={adds ? "Add and apply" : "Propose to the lead"} />
+        <Button
+          class="s7-primary s7-new-send"
+          disabled={newCode.busy.value}
+          onClick={() => newCode.send()}
+          words={adds ? "Add and apply" : "Propose to the lead"}
+        />
         {adds && newCode.problem.value && (
           <Button onClick={() => newCode.send("propose")} words="Propose to the lead" />
         )}

@@ -15,7 +15,8 @@ const doing = (what: () => void) => act(what);
 const answer = () => doing(() => kernel.answer());
 const find = <E extends HTMLElement = HTMLElement>(selector: string) => el.querySelector<E>(selector);
 const words = (selector: string) => find(selector)?.textContent ?? null;
-const asked = () => kernel.received.filter(({ type }) => type === "take_codebook").map(({ agreed }) => agreed);
+const asked = () =>
+  kernel.received.filter(({ type }) => type === "take_codebook").map(({ agreed }) => agreed);
 
 async function press(key: string, more = {}): Promise<void> {
   const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more });
@@ -25,7 +26,9 @@ async function press(key: string, more = {}): Promise<void> {
 async function show(prepare: (kernel: Kernel) => void = () => {}): Promise<void> {
   kernel = new Kernel(TEXTS);
   kernel.newer = true;
-  kernel.inbox = [{ id: "newer:", what: "newer", title: "The codebook was revised", more: "", is_news: false }];
+  kernel.inbox = [
+    { id: "newer:", what: "newer", title: "The codebook was revised", more: "", is_news: false },
+  ];
   prepare(kernel);
   await doing(() => void (close = widget.render({ model: kernel.model(), el })));
   await answer();
@@ -52,11 +55,18 @@ test("a key takes it in: place, selection, codings and history stay, and the new
   await answer();
   expect(asked()).toEqual([null]);
   expect(find(".s7-notice")).toBeNull();
-  expect([words(".s7-unit-id"), words(".s7-selected"), words(".s7-active-bar strong .s7-whole-name")]).toEqual(["m1", "It", "Affective"]);
+  expect([
+    words(".s7-unit-id"),
+    words(".s7-selected"),
+    words(".s7-active-bar strong .s7-whole-name"),
+  ]).toEqual(["m1", "It", "Affective"]);
   expect(words(".s7-status")).toContain("‘Hope’ is new");
   await press("9");
   await answer();
-  expect(kernel.unit(1).codings.map(({ code, start }) => [code, start])).toEqual([["affective", null], ["hope", 0]]);
+  expect(kernel.unit(1).codings.map(({ code, start }) => [code, start])).toEqual([
+    ["affective", null],
+    ["hope", 0],
+  ]);
   await press("z");
   await press("z");
   await answer();
@@ -64,7 +74,7 @@ test("a key takes it in: place, selection, codings and history stay, and the new
 });
 
 test("one that changes what codings mean says so first, and is taken in or not", async () => {
-  await show((on) => (on.meaning = ["‘Affective’ is gone.", "Your 2 codings with it count no more."]));
+  await show(on => (on.meaning = ["‘Affective’ is gone.", "Your 2 codings with it count no more."]));
   await press(">");
   await answer();
   expect(words(".s7-meaning ul")).toBe("‘Affective’ is gone.Your 2 codings with it count no more.");
@@ -100,7 +110,7 @@ test("what is on its way is recorded first, and so is a memo that is being writt
 });
 
 test("what is not saved stays, and the codebook that it belongs to as well", async () => {
-  await show((on) => (on.fate = "failed"));
+  await show(on => (on.fate = "failed"));
   await press("1");
   await answer();
   await press(">");
@@ -109,7 +119,7 @@ test("what is not saved stays, and the codebook that it belongs to as well", asy
 });
 
 test("where there is none, the key says so", async () => {
-  await show((on) => (on.newer = false));
+  await show(on => (on.newer = false));
   await press(">");
   expect([asked(), words(".s7-status")]).toEqual([[], "You already have the current codebook"]);
 });

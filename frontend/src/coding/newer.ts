@@ -18,13 +18,15 @@ export class Newer {
   readonly #wanted = signal<TakeQuestion | null>(null);
   readonly #end: () => void;
   readonly answers: Answers<Answer, Question> = {
-    newer: (answer) => {
+    newer: answer => {
       this.meaning.value = answer;
       this.#host.say("Read what the new codebook means for your codings, then load it or leave it");
     },
     taken: ({ words }) => {
       this.meaning.value = null;
-      this.#host.say(words ? `You now have the current codebook: ${words}` : "You now have the current codebook");
+      this.#host.say(
+        words ? `You now have the current codebook: ${words}` : "You now have the current codebook",
+      );
     },
   };
 

@@ -20,7 +20,7 @@ const leak = (event: KeyboardEvent) => void leaked.push(event.key);
 const doing = (what: () => void) => act(what);
 const answer = () => doing(() => kernel.answer());
 const find = <E extends HTMLElement = HTMLElement>(selector: string) => el.querySelector<E>(selector);
-const texts = (selector: string) => [...el.querySelectorAll(selector)].map((found) => found.textContent);
+const texts = (selector: string) => [...el.querySelectorAll(selector)].map(found => found.textContent);
 const memo = () => find<HTMLTextAreaElement>(".s7-memo textarea")!;
 
 async function press(key: string, target: HTMLElement = find(".s7")!): Promise<KeyboardEvent> {
@@ -78,7 +78,7 @@ test("nothing is called saved before the kernel has answered: an earlier view ma
   expect(texts(".s7-saved")).toEqual(["✓ Saved"]);
 });
 
-describe("where a dialog of the page took the keyboard in a burst, and an Enter that was meant for the text closed it", () => {
+describe("where a dialog of the page took an Enter that was meant for the text", () => {
   const elsewhere = () => document.body.appendChild(document.createElement("button"));
   const coded = () => kernel.recorded.map(({ kind, code }) => [kind, code].filter(Boolean).join(" "));
 
@@ -101,7 +101,9 @@ describe("where a dialog of the page took the keyboard in a burst, and an Enter 
 
   test("a click brings the keys back at once, and so does a pause", async () => {
     await interrupted();
-    await doing(() => void find(".s7")!.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true, button: 1 })));
+    await doing(
+      () => void find(".s7")!.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true, button: 1 })),
+    );
     await doing(() => find(".s7")!.focus());
     await press("2");
     await answer();
@@ -144,7 +146,7 @@ describe("the text", () => {
       document.getSelection()!.addRange(range);
       document.dispatchEvent(new MouseEvent("pointerup"));
     });
-    await doing(() => new Promise((resolve) => setTimeout(resolve, 5)));
+    await doing(() => new Promise(resolve => setTimeout(resolve, 5)));
     expect(texts(".s7-selected")).toEqual(["two three"]);
     await press("2");
     await answer();
@@ -179,7 +181,8 @@ describe("keys", () => {
     await show();
     for (const repeat of [false, true, true]) {
       await doing(
-        () => void find(".s7")!.dispatchEvent(new KeyboardEvent("keydown", { key: "1", repeat, bubbles: true })),
+        () =>
+          void find(".s7")!.dispatchEvent(new KeyboardEvent("keydown", { key: "1", repeat, bubbles: true })),
       );
     }
     await answer();
@@ -201,7 +204,7 @@ describe("keys", () => {
 });
 
 describe("selecting by letters", () => {
-  test("Space puts letters on the words; those of two words select from one to the other, and a code applies to it", async () => {
+  test("Space puts letters on the words; those of two words select from one to the other", async () => {
     await show(["It listened to what I said."]);
     await press(" ");
     expect(texts(".s7-letters b")).toEqual(["f", "j", "d", "k", "s", "l"]);
@@ -215,7 +218,7 @@ describe("selecting by letters", () => {
     expect(kernel.recorded).toMatchObject([{ kind: "apply", code: "cognitive", start: 3, end: 19 }]);
   });
 
-  test("letters are no commands meanwhile, Escape ends it and keeps what was selected, another key means what it always does", async () => {
+  test("letters are no commands meanwhile; Escape ends it and keeps what was selected", async () => {
     await show(["It listened to what I said."]);
     for (const key of [" ", "s", "Escape", "Escape"]) await press(key);
     expect([find(".s7-letters"), find(".s7-selected"), kernel.acts()]).toEqual([null, null, []]);
@@ -307,7 +310,7 @@ describe("going to a unit by its number", () => {
     expect(find(".s7-unit-id")!.textContent).toBe("m2");
   });
 
-  test.each(["", "0", "4", "1.5"])("%j is no place: the unit stays", async (text) => {
+  test.each(["", "0", "4", "1.5"])("%j is no place: the unit stays", async text => {
     await show();
     await goTo(text);
     await answer();
@@ -335,9 +338,11 @@ describe("the memo", () => {
     await write("half a thou");
     await doing(() => close!());
     close = undefined;
-    expect(shelf().get("work")!.map(({ kind, unit_id, text }) => [kind, unit_id, text])).toEqual([
-      ["memo", "m0", "half a thou"],
-    ]);
+    expect(
+      shelf()
+        .get("work")!
+        .map(({ kind, unit_id, text }) => [kind, unit_id, text]),
+    ).toEqual([["memo", "m0", "half a thou"]]);
     await answer();
     await doing(() => void (close = widget.render({ model: kernel.model(), el })));
     await answer();

@@ -1,4 +1,5 @@
-// The coding widget on screen: its header, the unit with its codings, the codebook; and what each key does there.
+// The coding widget on screen: its header, the unit with its codings, the codebook; and what each key does
+// there.
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button, Space } from "../shared/button";
 import { scrollDefinition } from "../shared/definition";
@@ -25,7 +26,10 @@ import type { Session } from "./session";
 import { pressInSide, Side } from "./side";
 import { WholeText } from "./wholetext";
 
-/** From this width of the widget on, the list of texts is next to the text; below the other, everything is in one column. */
+/**
+ * From this width of the widget on, the list of texts is next to the text; below the other, everything is in
+ * one column.
+ */
 const [WIDE, NARROW] = [1180, 760];
 
 function Footer({ session, unit }: { session: Session; unit: Unit | null }) {
@@ -34,18 +38,36 @@ function Footer({ session, unit }: { session: Session; unit: Unit | null }) {
   return (
     <footer class="s7-footer">
       {unit ? <UnitMemo key={unit.unit_id} session={session} unit={unit} /> : <Space />}
-      <Button class="s7-finish" disabled={!unit} aria-pressed={unit?.finished ?? false} onClick={() => take(() => session.finish())} words={unit?.finished ? "✓ Finished" : "Finish"} />
-      <Button class="s7-primary" disabled={!unit} onClick={() => take(() => session.finishAndNext())} words={words} />
+      <Button
+        class="s7-finish"
+        disabled={!unit}
+        aria-pressed={unit?.finished ?? false}
+        onClick={() => take(() => session.finish())}
+        words={unit?.finished ? "✓ Finished" : "Finish"}
+      />
+      <Button
+        class="s7-primary"
+        disabled={!unit}
+        onClick={() => take(() => session.finishAndNext())}
+        words={words}
+      />
     </footer>
   );
 }
 
 /** What lies over the lower edge of the text while it is needed: nothing is moved by it. */
 function Over({ session, unit }: { session: Session; unit: Unit | null }) {
-  const strip = unit?.codings.find((coding) => session.facets.isOn(coding));
+  const strip = unit?.codings.find(coding => session.facets.isOn(coding));
   return (
     <div class="s7-over">
-      {strip && <FacetStrip session={session} coding={strip} label={session.label(strip.code)} take={(action) => session.presses.inTurn(action, unit!)} />}
+      {strip && (
+        <FacetStrip
+          session={session}
+          coding={strip}
+          label={session.label(strip.code)}
+          take={action => session.presses.inTurn(action, unit!)}
+        />
+      )}
       <CodeAll session={session} />
       <OpenMemo session={session} />
       {session.allDone.value && session.finished.value === session.total.value && (
@@ -87,13 +109,25 @@ export function Page({ session }: { session: Session }) {
 
   /** What has the focus while keys are for the text. */
   const home = () => root.current?.querySelector<HTMLElement>(".s7-grid") ?? root.current;
-  const pick = (code: Code) => session.grid.hides("code:") || session.hits.choose(code) || session.presses.inTurn(() => session.toggle(code), { unit_id: unit?.unit_id });
-  const keymap = () => ({ commands: session.commands.value, codes: session.book.list.value, given: session.book.recent.keys.value });
+  const pick = (code: Code) =>
+    session.grid.hides("code:") ||
+    session.hits.choose(code) ||
+    session.presses.inTurn(() => session.toggle(code), { unit_id: unit?.unit_id });
+  const keymap = () => ({
+    commands: session.commands.value,
+    codes: session.book.list.value,
+    given: session.book.recent.keys.value,
+  });
 
   const means = (event: KeyboardEvent) => {
     const usual = meaning(event, keymap());
     const back = event.key === "Backspace" && session.passages.from.value !== null ? "go_back" : null;
-    return session.again.meaning(event) ?? session.hits.meaning(event.key, usual) ?? back ?? session.grid.meaning(event, usual);
+    return (
+      session.again.meaning(event) ??
+      session.hits.meaning(event.key, usual) ??
+      back ??
+      session.grid.meaning(event, usual)
+    );
   };
 
   const text = () => root.current!.querySelector<HTMLElement>(".s7-text");
@@ -106,7 +140,10 @@ export function Page({ session }: { session: Session }) {
     if (box) scrollText(box, key);
     if (session.selecting.letters.value) putLetters();
   };
-  /** What a press does while there are letters on the words; false where it ends that, and means what it always does. */
+  /**
+   * What a press does while there are letters on the words; false where it ends that, and means what it
+   * always does.
+   */
   const takesLetter = (event: KeyboardEvent): boolean => {
     const { letters } = session.selecting;
     if (!letters.value || isModifier(event)) return false;
@@ -126,7 +163,10 @@ export function Page({ session }: { session: Session }) {
     if (kind === "all") return session.hits.do(id!);
     if (!/^(detail|pin|scroll)/.test(kind!)) book.definition.endGlimpse();
     if (kind === "code" && code) return session.toggle(code);
-    if (kind === "detail" && code) return book.definition.glimpse(code.id), session.panel.pick("rule");
+    if (kind === "detail" && code) {
+      book.definition.glimpse(code.id);
+      return session.panel.pick("rule");
+    }
     if (kind === "scroll") return scroll(id!);
     if (kind === "rows") return session.grid.page(id!);
     if (kind === "start" || kind === "end") {
@@ -154,10 +194,16 @@ export function Page({ session }: { session: Session }) {
       facet: () => session.facets.press(),
       unsure: () => session.toggleUnsure(),
       memo: () => session.memoOnSelection() || field(".s7-memo textarea"),
-      code_memo: () => (book.open.value ? session.memos.onCode(book.open.value) : session.say("Open the definition of a code first")),
+      code_memo: () =>
+        book.open.value
+          ? session.memos.onCode(book.open.value)
+          : session.say("Open the definition of a code first"),
       new_code: () => session.openNewCode(),
       rating: () => session.toggleRating(),
-      context: () => void (session.grid.on.value ? session.say("The conversation is shown above the text, not in the rows") : (session.showContext.value = !session.showContext.value)),
+      context: () =>
+        void (session.grid.on.value
+          ? session.say("The conversation is shown above the text, not in the rows")
+          : (session.showContext.value = !session.showContext.value)),
       filter: () => field(".s7-filter"),
       find_text: () => session.showSide("texts", "find"),
       next_hit: () => session.hits.step(1),
@@ -223,7 +269,10 @@ export function Page({ session }: { session: Session }) {
   const inField = (event: KeyboardEvent, field: Element, take: (action: () => void) => void): boolean => {
     if (field.closest(".s7-new-code")) return inNewCode(event, field);
     const closes = event.key === "Escape" || (event.key === "Enter" && (event.ctrlKey || event.metaKey));
-    if (field.closest(".s7-memo-form")) return closes && (session.memos.close(), true);
+    if (field.closest(".s7-memo-form")) {
+      if (closes) session.memos.close();
+      return closes;
+    }
     const [finds, enter] = [field.matches(".s7-filter"), event.key === "Enter"];
     if (finds && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
       session.book.choose(event.key === "ArrowDown" ? 1 : -1);
@@ -237,24 +286,28 @@ export function Page({ session }: { session: Session }) {
   };
 
   /** A press whose turn has come; in a field that an earlier press of the same burst opened, it writes. */
-  const act = (event: KeyboardEvent, escape: () => void) => {
+  const act = (event: KeyboardEvent, onEscape: () => void) => {
     if (!/^(start|end):/.test(means(event) ?? "") && event.key !== "Escape") session.edges.keep();
     const field = opened.current;
-    if (field && field === focusIn(root.current!)) return void (inField(event, field, (action) => action()) || write(field, event));
+    if (field && field === focusIn(root.current!))
+      return void (inField(event, field, action => action()) || write(field, event));
     if (session.newCode.seen.value) return session.newCode.typed(event);
     if (session.memos.open.value) return session.memos.typed(event);
     if (takesLetter(event)) return;
-    if (event.key === "Escape") return escape();
+    if (event.key === "Escape") return onEscape();
     const what = means(event);
     if (session.facets.takes(event, what)) return session.facets.choose(event.key);
     if (what !== null && what !== "facet") session.facets.close();
     if (what !== null) run(what);
   };
 
-  const hear = (event: KeyboardEvent, target: Element, escape: () => void) => {
+  const hear = (event: KeyboardEvent, target: Element, onEscape: () => void) => {
     if (target.closest(".s7-side") && pressInSide(event, target, session, meaning(event, keymap()))) return;
     // The chosen result, which Tab reaches from the field, takes Enter as the field does.
-    const field = target.matches("[role=option]") && event.key === "Enter" ? root.current!.querySelector(".s7-filter") : null;
+    const field =
+      target.matches("[role=option]") && event.key === "Enter"
+        ? root.current!.querySelector(".s7-filter")
+        : null;
     if (field || isTextField(target)) {
       const take = (action: () => void) => session.presses.inTurn(action, { unit_id: finding.current });
       return void (inField(event, field ?? target, take) && event.preventDefault());
@@ -267,19 +320,25 @@ export function Page({ session }: { session: Session }) {
     const { presses } = session;
     const meant = means(event);
     const what = event.key === "Escape" ? "escape" : session.facets.takes(event, meant) ? "choice" : meant;
-    // While presses wait, any letter may turn out to be a memo's, any arrow the choice of a code; or it is one on a word.
+    // While presses wait, any letter may turn out to be a memo's, any arrow the choice of a code; or it is
+    // one on a word.
     const form = session.newCode.seen.value ?? session.memos.open.value;
-    const letters = session.loading.value || presses.waiting.value.length || session.selecting.letters.value || form;
+    const letters =
+      session.loading.value || presses.waiting.value.length || session.selecting.letters.value || form;
     const written = event.key.length === 1 || /^(Arrow(Up|Down)|Enter)$/.test(event.key);
     if (what === null && !(written && letters)) return;
     event.preventDefault();
     // The list is no part of the text: it waits for nothing.
-    const list = /^(find_text|texts|memos|history|inbox)$/.test(what ?? "") && !presses.waiting.value.length && !session.selecting.letters.value && !form;
+    const list =
+      /^(find_text|texts|memos|history|inbox)$/.test(what ?? "") &&
+      !presses.waiting.value.length &&
+      !session.selecting.letters.value &&
+      !form;
     if (list) return void (event.repeat || run(what!));
     if (session.grid.hides(what)) return;
     if (event.repeat && !session.grid.repeats(what) && !/word|sentence|scroll/.test(what ?? "")) return;
-    if (what === "escape" && !presses.waiting.value.length) return act(event, escape);
-    session.inTurn(what, () => act(event, escape));
+    if (what === "escape" && !presses.waiting.value.length) return act(event, onEscape);
+    session.inTurn(what, () => act(event, onEscape));
   };
 
   const { texts, panel } = session;
@@ -291,9 +350,11 @@ export function Page({ session }: { session: Session }) {
     measure();
     return whenResized(measure, root.current!);
   }, []);
-  // Buttons do not take the focus from a click, so that the keys go on working and Enter presses nothing twice.
+  // Buttons do not take the focus from a click, so that the keys go on working and Enter presses nothing
+  // twice.
   // From the keyboard a code's button gives the focus back: the Enter that comes next finishes the text.
-  const whileFinding = (target: Element) => target.closest(".s7-pick") && root.current!.querySelector(".s7-filter:focus");
+  const whileFinding = (target: Element) =>
+    target.closest(".s7-pick") && root.current!.querySelector(".s7-filter:focus");
   const click = (event: MouseEvent) => {
     const target = event.target as Element;
     const byKey = event.detail === 0 && target.closest(".s7-code, .s7-remove, .s7-finish, .s7-clear");
@@ -303,7 +364,8 @@ export function Page({ session }: { session: Session }) {
     const target = event.target as HTMLElement;
     // The field would fold away and move the codes from under the mouse: it keeps the focus until the click.
     if (whileFinding(target)) return event.preventDefault();
-    if (texts.narrow.value && panel.shown.value === "side" && !target.closest(".s7-texts-button, .s7-panel")) texts.leave();
+    if (texts.narrow.value && panel.shown.value === "side" && !target.closest(".s7-texts-button, .s7-panel"))
+      texts.leave();
     if (target.closest("button, [role=option]")) event.preventDefault();
     if (!target.closest("textarea, input")) home()?.focus({ preventScroll: true });
   };
@@ -332,7 +394,13 @@ export function Page({ session }: { session: Session }) {
       label="Coding"
       keys={<KeyHelp session={session} />}
       home=".s7-grid"
-      on={{ onFocusOut: focusOut, onFocusIn: focusBack, onPointerDown: pointed, onMouseDown: down, onClick: click }}
+      on={{
+        onFocusOut: focusOut,
+        onFocusIn: focusBack,
+        onPointerDown: pointed,
+        onMouseDown: down,
+        onClick: click,
+      }}
       bar={<Header session={session} unit={unit} />}
       tools={<Tools session={session} />}
       hints={<Hints session={session} />}
@@ -340,11 +408,22 @@ export function Page({ session }: { session: Session }) {
       <div class={withSide ? "s7-desk s7-with-side" : "s7-desk"}>
         {withSide && <Side session={session} />}
         <div class="s7-main">
-          {inGrid ? <GridPane session={session} /> : unit ? <TextPane session={session} unit={unit} /> : <Waiting session={session} />}
+          {inGrid ? (
+            <GridPane session={session} />
+          ) : unit ? (
+            <TextPane session={session} unit={unit} />
+          ) : (
+            <Waiting session={session} />
+          )}
           <Over session={session} unit={unit} />
         </div>
         <ActiveBar session={session} unit={unit} />
-        <RightColumn session={session} unit={unit} onPick={pick} onFind={() => (finding.current = session.unit.value?.unit_id)} />
+        <RightColumn
+          session={session}
+          unit={unit}
+          onPick={pick}
+          onFind={() => (finding.current = session.unit.value?.unit_id)}
+        />
         <Footer session={session} unit={unit} />
       </div>
     </Frame>

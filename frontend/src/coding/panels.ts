@@ -29,7 +29,9 @@ interface Parts {
 
 export class Panel {
   readonly #parts: Parts;
-  /** What was picked, and on what it was on screen with: where that changes, what came last is shown again. */
+  /**
+   * What was picked, and on what it was on screen with: where that changes, what came last is shown again.
+   */
   readonly #picked = signal<{ name: TabName; on: string } | null>(null);
   readonly #shut = signal("");
 
@@ -39,7 +41,12 @@ export class Panel {
 
   readonly #on = computed(() => {
     const { unit, colleagues, suggestions, training } = this.#parts;
-    return [unit.value?.unit_id, colleagues.on.value, !!suggestions.shown.value?.rows.length, !!training.feedback.value].join("|");
+    return [
+      unit.value?.unit_id,
+      colleagues.on.value,
+      !!suggestions.shown.value?.rows.length,
+      !!training.feedback.value,
+    ].join("|");
   });
 
   readonly tabs = computed((): TabName[] => {
@@ -67,9 +74,12 @@ export class Panel {
     if (this.hasSide.value && !texts.wide.value) return "side";
     const [picked, tabs] = [this.#picked.value, this.tabs.value];
     // Passages lead from text to text.
-    if (picked && (picked.on === this.#on.value || picked.name === "passages") && tabs.includes(picked.name)) return picked.name;
+    if (picked && (picked.on === this.#on.value || picked.name === "passages") && tabs.includes(picked.name))
+      return picked.name;
     if (again.step.value) return "rule";
-    const last = tabs.filter((name) => name === "training" || name === "suggested" || (name === "compare" && colleagues.on.value));
+    const last = tabs.filter(
+      name => name === "training" || name === "suggested" || (name === "compare" && colleagues.on.value),
+    );
     return last.at(-1) ?? "rule";
   });
 

@@ -25,10 +25,22 @@ export function PassagePane({ session }: { session: Session }) {
   return (
     <SidePane label="Passages">
       <div class="s7-choose s7-passages">
-        <Find of={list.id} label={`Find in the passages of ${session.label(code)}`} words="Find in these passages" value={passages.find.value} onFind={(words) => passages.change(words)} />
+        <Find
+          of={list.id}
+          label={`Find in the passages of ${session.label(code)}`}
+          words="Find in these passages"
+          value={passages.find.value}
+          onFind={words => passages.change(words)}
+        />
         <Counted words={`${code && session.label(code)}: ${n === all ? n : `${n} of ${all}`}`} />
       </div>
-      <PagedList list={list} label="Passages" rowHeight={ROW} view={(row) => <PassageView session={session} row={row} />} onOpen={(index) => openPassage(session, index)} />
+      <PagedList
+        list={list}
+        label="Passages"
+        rowHeight={ROW}
+        view={row => <PassageView session={session} row={row} />}
+        onOpen={index => openPassage(session, index)}
+      />
       {!n && <p class="s7-hint">{all ? "No passage matches." : "You have not applied this code yet."}</p>}
     </SidePane>
   );
@@ -40,7 +52,9 @@ function PassageView({ session, row }: { session: Session; row: PassageRow }) {
   return (
     <>
       <div class="s7-row-line">
-        <span class="s7-row-id">{row.place + 1} · {row.unit_id}</span>
+        <span class="s7-row-id">
+          {row.place + 1} · {row.unit_id}
+        </span>
         <span class="s7-sign">{joined(stated, ", ")}</span>
       </div>
       <div class="s7-row-words" dir="auto">

@@ -8,14 +8,19 @@ import type { Answer, PassageRow, Question } from "./messages";
 export class Passages {
   readonly find = signal("");
   #code = "";
-  readonly list = new PagedRows<PassageRow>((first) => this.host.ask({ type: "passages", code: this.#code, find: this.find.peek(), first }));
+  readonly list = new PagedRows<PassageRow>(first =>
+    this.host.ask({ type: "passages", code: this.#code, find: this.find.peek(), first }),
+  );
   /** From which text one went to a passage, and where that is. */
   readonly #way = signal<{ from: number; to: number } | null>(null);
   /** The text to go back to. */
-  readonly from = computed(() => (this.#way.value?.to === this.host.place.value ? (this.#way.value?.from ?? null) : null));
+  readonly from = computed(() =>
+    this.#way.value?.to === this.host.place.value ? (this.#way.value?.from ?? null) : null,
+  );
 
   readonly answers: Answers<Answer, Question> = {
-    passages: ({ n, n_all, first, rows }, question) => question && this.list.heard(first, n, rows, first === 0, n_all),
+    passages: ({ n, n_all, first, rows }, question) =>
+      question && this.list.heard(first, n, rows, first === 0, n_all),
   };
   readonly unanswered: Unanswered<Question> = { passages: () => this.list.unanswered() };
 

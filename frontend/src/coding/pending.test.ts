@@ -39,12 +39,22 @@ describe("withAct", () => {
   });
 
   test("a coding that is applied again changes in place", () => {
-    const after = withAct(unit, act({ kind: "apply", code: "a", start: 0, end: 2, facets: { valence: "met" } }));
-    expect(after.codings.map(({ code, facets }) => [code, facets])).toEqual([["a", { valence: "met" }], ["a", {}], ["b", {}]]);
+    const after = withAct(
+      unit,
+      act({ kind: "apply", code: "a", start: 0, end: 2, facets: { valence: "met" } }),
+    );
+    expect(after.codings.map(({ code, facets }) => [code, facets])).toEqual([
+      ["a", { valence: "met" }],
+      ["a", {}],
+      ["b", {}],
+    ]);
   });
 
   test("removing takes the coding of exactly this code and span", () => {
-    expect(withAct(unit, act({ kind: "remove", code: "a" })).codings).toEqual([coding(0, 2), coding(0, 2, "b")]);
+    expect(withAct(unit, act({ kind: "remove", code: "a" })).codings).toEqual([
+      coding(0, 2),
+      coding(0, 2, "b"),
+    ]);
     expect(withAct(unit, act({ kind: "remove", code: "a", start: 0, end: 1 })).codings).toHaveLength(3);
   });
 

@@ -14,8 +14,10 @@ afterEach(() => {
 
 const code = (session: Session, id: string) => session.presses.inTurn(() => press(session, id));
 const finish = (session: Session) => session.presses.inTurn(() => session.finishAndNext());
-const undo = (session: Session) => session.presses.inTurn(() => session.takeBack("undo"), { mustWait: session.mustWait("undo") });
-const recorded = () => kernel.recorded.map(({ kind, unit_id, code }) => [kind, unit_id, code].filter(Boolean).join(" "));
+const undo = (session: Session) =>
+  session.presses.inTurn(() => session.takeBack("undo"), { mustWait: session.mustWait("undo") });
+const recorded = () =>
+  kernel.recorded.map(({ kind, unit_id, code }) => [kind, unit_id, code].filter(Boolean).join(" "));
 
 /** Let the kernel answer and what waited be done, until nothing more comes of it. */
 async function settle(): Promise<void> {
@@ -44,7 +46,13 @@ test("what is pressed after an undo is done to the text where that happened", as
   code(session, "cognitive");
   finish(session);
   await settle();
-  expect(recorded()).toEqual(["apply m0 affective", "finish m0", "undo m0", "apply m0 cognitive", "finish m0"]);
+  expect(recorded()).toEqual([
+    "apply m0 affective",
+    "finish m0",
+    "undo m0",
+    "apply m0 cognitive",
+    "finish m0",
+  ]);
 });
 
 test("a click on what was on screen is not done to another text, nor what was pressed after it", async () => {
@@ -64,7 +72,10 @@ test("what was begun on a text that is no longer on screen is not done to the on
   const unit = session.unit.value!;
   session.goto(1);
   session.presses.inTurn(() => session.finish(), unit);
-  expect([kernel.acts(), session.message.value]).toEqual([[], expect.stringMatching(/^One key press was ignored/)]);
+  expect([kernel.acts(), session.message.value]).toEqual([
+    [],
+    expect.stringMatching(/^One key press was ignored/),
+  ]);
 });
 
 test("where the text does not come, nothing of the burst is done, not even what comes after the text", async () => {

@@ -13,7 +13,8 @@ afterEach(() => {
 
 test("act ids are version 4 UUIDs in lower case, each another one", () => {
   const made = Array.from({ length: 500 }, uuid);
-  for (const id of made) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  for (const id of made)
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(new Set(made).size).toBe(500);
 });
 
@@ -78,7 +79,8 @@ describe("welcome", () => {
 describe("going about", () => {
   test("the next units are fetched before they are wanted, and only once", () => {
     const session = ready();
-    const peeked = () => kernel.received.flatMap(({ type, peek, place }) => (type === "unit" && peek ? [place] : []));
+    const peeked = () =>
+      kernel.received.flatMap(({ type, peek, place }) => (type === "unit" && peek ? [place] : []));
     expect(peeked()).toEqual([1, 2, 3]);
     session.step(1);
     expect(place(session)).toBe(1);
@@ -123,7 +125,7 @@ describe("going about", () => {
     expect(place(session)).toBe(5);
   });
 
-  test.each([-1, 6, 99, 0.5, Number.NaN, Infinity])("there is no place %s", (wanted) => {
+  test.each([-1, 6, 99, 0.5, Number.NaN, Infinity])("there is no place %s", wanted => {
     const session = ready();
     session.goto(wanted);
     kernel.answer();
@@ -149,7 +151,10 @@ describe("going about", () => {
     session.finishAndNext();
     expect(place(session)).toBe(2);
     kernel.answer();
-    expect(kernel.recorded.map(({ kind, unit_id }) => [kind, unit_id])).toEqual([["finish", "m1"], ["finish", "m0"]]);
+    expect(kernel.recorded.map(({ kind, unit_id }) => [kind, unit_id])).toEqual([
+      ["finish", "m1"],
+      ["finish", "m0"],
+    ]);
     expect([session.finished.value, session.flags.value]).toEqual([2, "ff...."]);
   });
 
@@ -246,7 +251,9 @@ describe("answers", () => {
     kernel.answerFirst(first.id);
     kernel.fate = "done";
     kernel.answer();
-    expect(kernel.recorded.map(({ kind, unit_id, code }) => [kind, unit_id, code])).toEqual([["apply", "m1", "cognitive"]]);
+    expect(kernel.recorded.map(({ kind, unit_id, code }) => [kind, unit_id, code])).toEqual([
+      ["apply", "m1", "cognitive"],
+    ]);
     expect(session.message.value).toBe(
       "Text m0: refused: no room 2 later changes on this text were not saved either.",
     );

@@ -15,7 +15,18 @@ import { Inbox } from "./inbox";
 import { LookAgain } from "./lookagain";
 import { MemoList } from "./memolist";
 import { Memos } from "./memos";
-import type { Answer, Counts, Done, Elsewhere, Notice, OfTheCodebook, Question, Told, Unit, Welcome } from "./messages";
+import type {
+  Answer,
+  Counts,
+  Done,
+  Elsewhere,
+  Notice,
+  OfTheCodebook,
+  Question,
+  Told,
+  Unit,
+  Welcome,
+} from "./messages";
 import { NewCode } from "./newcode";
 import { Newer } from "./newer";
 import { Panel } from "./panels";
@@ -53,7 +64,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   readonly ended = signal<ReadonlySet<string> | null>(null);
   readonly selecting: Selecting = new Selecting(
     () => this.unit.value?.text ?? "",
-    (words) => this.say(words),
+    words => this.say(words),
   );
   readonly facets = new Facets(this);
   readonly showRating = signal(false);
@@ -95,40 +106,56 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   readonly edges: Edges = new Edges(this, this.#still, (act, unit) => void this.#do(act, unit));
   readonly unit: ReadonlySignal<Unit | null> = this.edges.shown;
   override readonly held = computed(() => this.edges.moving.value !== null);
-  /** The coding whose words became the selection because its code's key was pressed on some of them, and from where. */
+  /**
+   * The coding whose words became the selection because its code's key was pressed on some of them, and from
+   * where.
+   */
   readonly widened = signal<{ from: Coding; to: Mark } | null>(null);
   /** Its index on the unit on screen, -1 where it does not stand there. */
   readonly stands = computed(() => {
     const mark = this.marked.value;
-    return this.unit.value?.codings.findIndex((coding) => mark && isOn(coding, mark)) ?? -1;
+    return this.unit.value?.codings.findIndex(coding => mark && isOn(coding, mark)) ?? -1;
   });
   /** The index of the coding that the next key changes: the marked one, or else the last. */
-  readonly active = computed(() => (this.stands.value >= 0 ? this.stands.value : (this.unit.value?.codings.length ?? 0) - 1));
+  readonly active = computed(() =>
+    this.stands.value >= 0 ? this.stands.value : (this.unit.value?.codings.length ?? 0) - 1,
+  );
   readonly total = computed(() => this.flags.value.length);
   /** A step to another hit that waits until it is known where the hits of the text on screen are. */
   readonly #due = signal<Step | 0>(0);
   readonly presses = new PressQueue(
-    computed(() => this.selecting.dragging.value || this.#due.value !== 0 || this.loading.value || this.outbox.turning.value || !this.#onScreen.value),
-    computed(() => (this.loading.value && this.channel.slow.value) || (this.outbox.turning.value && this.outbox.late.value)),
+    computed(
+      () =>
+        this.selecting.dragging.value ||
+        this.#due.value !== 0 ||
+        this.loading.value ||
+        this.outbox.turning.value ||
+        !this.#onScreen.value,
+    ),
+    computed(
+      () =>
+        (this.loading.value && this.channel.slow.value) ||
+        (this.outbox.turning.value && this.outbox.late.value),
+    ),
     () => this.unit.value?.unit_id,
-    (words) => void (this.message.value = words),
+    words => void (this.message.value = words),
   );
   readonly #host: Host = {
-    ask: (question) => this.channel.ask(question),
-    say: (words) => this.say(words),
+    ask: question => this.channel.ask(question),
+    say: words => this.say(words),
     do: (act, unit) => (unit ? this.#do(act, unit) : this.push(act)),
     listAgain: () => this.lookAgain(),
     inboxChanged: () => this.inbox.renew(),
     push: (...acts) => this.push(...acts),
     takeBack: () => this.takeBack("undo"),
-    came: (unit) => this.#heardUnit(unit),
-    goto: (place) => this.goto(place),
+    came: unit => this.#heardUnit(unit),
+    goto: place => this.goto(place),
     goOn: () => this.nextUnfinished(),
-    focus: (selector) => void (this.focus.value = selector),
+    focus: selector => void (this.focus.value = selector),
     keep: () => this.memos.keep(),
-    showOther: (model) => this.showOther(model),
+    showOther: model => this.showOther(model),
     isUnsaved: () => this.isUnsaved,
-    leave: (codes, line) => codes.forEach((code) => this.memos.addLine(code, line)),
+    leave: (codes, line) => codes.forEach(code => this.memos.addLine(code, line)),
     toReview: () => this.newer.toReview.peek(),
     book: this.book,
     total: this.total,
@@ -144,7 +171,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     ...this.#host,
     texts: this.texts,
     due: this.#due,
-    label: (code) => this.label(code),
+    label: code => this.label(code),
     selected: () => this.selecting.span.value,
     seek: (place, span) => this.#reach(place, span),
   });
@@ -163,46 +190,66 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   /** What stands beside the text, where that is open. */
   readonly side = signal<SideName>("texts");
   /** The code whose passages are shown: that of the marked coding, or the one whose definition is open. */
-  readonly openCode = computed(() => (this.stands.value >= 0 ? this.marked.value?.code : this.book.open.value?.id) ?? "");
+  readonly openCode = computed(
+    () => (this.stands.value >= 0 ? this.marked.value?.code : this.book.open.value?.id) ?? "",
+  );
   readonly panel = new Panel(this);
   /** What is done once a text is on screen. */
   #arriving: { place: number; then: () => void } | null = null;
 
   constructor(model: Model) {
     super(model);
-    this.hear(this.memos, this.history, this.memoList, this.texts, this.colleagues, this.grid, this.training, this.suggestions, this.newCode, this.newer, this.inbox, this.again, this.hits, this.passages, {
-      answers: {
-        // A second welcome (a busy kernel was asked twice) must not take the person to another unit.
-        welcome: (answer, question) => {
-          this.newer.noticed(answer);
-          if (question) this.#heardWelcome(answer);
+    this.hear(
+      this.memos,
+      this.history,
+      this.memoList,
+      this.texts,
+      this.colleagues,
+      this.grid,
+      this.training,
+      this.suggestions,
+      this.newCode,
+      this.newer,
+      this.inbox,
+      this.again,
+      this.hits,
+      this.passages,
+      {
+        answers: {
+          // A second welcome (a busy kernel was asked twice) must not take the person to another unit.
+          welcome: (answer, question) => {
+            this.newer.noticed(answer);
+            if (question) this.#heardWelcome(answer);
+          },
+          unit: answer => {
+            this.#noticed(answer);
+            this.#heardUnit(answer.unit);
+          },
         },
-        unit: (answer) => {
-          this.#noticed(answer);
-          this.#heardUnit(answer.unit);
+        unanswered: {
+          // The unit before stays, and what was pressed for this one is not done to that.
+          unit: ({ peek, place }) => (peek || place !== this.#target.value ? false : this.#stay()),
+          hello: () => this.#stay(),
+        },
+        told: {
+          // Somebody called `widget.goto` in the notebook.
+          goto: ({ place }) => this.jump(place),
+          elsewhere: told => this.#heardElsewhere(told),
+          codebook: told => {
+            this.newer.noticed(told);
+            this.channel.rename(told.work_id);
+            this.#heardCodebook(told);
+            this.#askAgain();
+          },
         },
       },
-      unanswered: {
-        // The unit before stays, and what was pressed for this one is not done to that.
-        unit: ({ peek, place }) => (peek || place !== this.#target.value ? false : this.#stay()),
-        hello: () => this.#stay(),
-      },
-      told: {
-        // Somebody called `widget.goto` in the notebook.
-        goto: ({ place }) => this.jump(place),
-        elsewhere: (told) => this.#heardElsewhere(told),
-        codebook: (told) => {
-          this.newer.noticed(told);
-          this.channel.rename(told.work_id);
-          this.#heardCodebook(told);
-          this.#askAgain();
-        },
-      },
-    });
+    );
     this.channel.ask({ type: "hello" });
   }
 
-  /** Whether a command waits for what is under way. Going on overtakes a text that is loading, undoing both. */
+  /**
+   * Whether a command waits for what is under way. Going on overtakes a text that is loading, undoing both.
+   */
   mustWait(command: string | null): boolean {
     if (/^(undo|redo)$/.test(command ?? "")) return this.selecting.dragging.value;
     const loading = !/^(next|back|next_unfinished)$/.test(command ?? "") && this.loading.value;
@@ -275,8 +322,9 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
 
   protected override refused(message: string, unit_id: string | undefined, n: number): void {
     const elsewhere = unit_id !== undefined && unit_id !== this.#known.value?.unit_id;
-    const more = n && ` ${n === 1 ? "One later change" : `${n} later changes`} on this text ${n === 1 ? "was" : "were"} not saved either.`;
-    this.#lasting = `${elsewhere ? `Text ${unit_id}: ` : ""}${message}${more || ""}`;
+    const [later, were] = n === 1 ? ["One later change", "was"] : [`${n} later changes`, "were"];
+    const more = n ? ` ${later} on this text ${were} not saved either.` : "";
+    this.#lasting = `${elsewhere ? `Text ${unit_id}: ` : ""}${message}${more}`;
     this.message.value = this.#lasting;
     this.#refusedOn = unit_id;
     this.again.end();
@@ -329,7 +377,8 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     this.#showLists(["memo", "undo", "redo"].includes(done.kind));
     if (this.panel.shown.value === "passages") this.passages.list.renew();
     if (done.memos) this.memos.known.value = done.memos;
-    if (!mine && !done.memos && this.#known.value?.place === done.unit.place) this.say("Changed in another window");
+    if (!mine && !done.memos && this.#known.value?.place === done.unit.place)
+      this.say("Changed in another window");
   }
 
   #count(counts: Partial<Counts>): void {
@@ -401,7 +450,10 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     this.inTurn("next", () => this.goto(place));
   }
 
-  /** Go to a text that was chosen elsewhere, and select words of it or mark a coding; presses that wait are done first. */
+  /**
+   * Go to a text that was chosen elsewhere, and select words of it or mark a coding; presses that wait are
+   * done first.
+   */
   goTo(place: number, what: Span | Mark | null): void {
     this.inTurn("next", () => this.#reach(place, what));
   }
@@ -476,7 +528,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     if (this.again.step.value) return this.again.next();
     const here = this.#target.value ?? this.#known.value?.place ?? -1;
     const onItsWay = new Set(
-      this.outbox.waiting.value.filter((act) => act.kind === "finish").map((act) => act.unit_id),
+      this.outbox.waiting.value.filter(act => act.kind === "finish").map(act => act.unit_id),
     );
     for (const place of this.texts.listing.value.after(here, true)) {
       const justFinished = onItsWay.has(this.#units.get(place)?.unit_id);
@@ -484,7 +536,8 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     }
     this.allDone.value = this.unit.value?.finished ?? false;
     this.say(`${this.#before}All other texts are finished`);
-    if (this.texts.isActive.value) this.message.value = "All other texts in this list are finished. Show all texts to go on.";
+    if (this.texts.isActive.value)
+      this.message.value = "All other texts in this list are finished. Show all texts to go on.";
     this.#before = "";
   }
 
@@ -504,7 +557,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   /** Whether the code is on what is selected, or else on the whole text. */
   #stands({ id }: Code): boolean {
     const target = { code: id, ...(this.selecting.span.value ?? WHOLE) };
-    return !!this.unit.value?.codings.some((coding) => isOn(coding, target));
+    return !!this.unit.value?.codings.some(coding => isOn(coding, target));
   }
 
   /** Apply the code to the selection or the whole unit; where it stands there already, remove it. */
@@ -525,12 +578,17 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     else this.words.add(code.id);
   }
 
-  /** The words of a coding with this code that overlap the selection become the selection; what it states stays. */
+  /**
+   * The words of a coding with this code that overlap the selection become the selection; what it states
+   * stays.
+   */
   #widen(from: Coding, to: Span, others: number): void {
     this.#do(moveTo(from, to));
     this.words.add(from.code);
     this.widened.value = { from, to: { code: from.code, ...to } };
-    const more = others ? `; ${others === 1 ? "another one overlaps" : `${others} others overlap`} these words` : "";
+    const more = others
+      ? `; ${others === 1 ? "another one overlaps" : `${others} others overlap`} these words`
+      : "";
     this.say(`${this.label(from.code)} moved to the selection${more}`);
     this.book.definition.ask(from.code);
   }
@@ -568,7 +626,8 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     const { code, start, end, facets, confidence } = coding;
     this.#do({ kind: "apply", code, start, end, facets, confidence, ...more });
     this.marked.value = { code, start, end };
-    if ("confidence" in more) this.say(`${this.label(code)}: ${more.confidence === "unsure" ? "unsure" : "no longer unsure"}`);
+    if ("confidence" in more)
+      this.say(`${this.label(code)}: ${more.confidence === "unsure" ? "unsure" : "no longer unsure"}`);
   }
 
   toggleUnsure(coding = this.activeCoding()): void {
@@ -647,18 +706,23 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   takeBack(kind: "undo" | "redo"): void {
     this.widened.value = null;
     const waits = this.outbox.waiting.value.length > 0;
-    if (!waits && !(kind === "undo" ? this.canUndo : this.canRedo).value) return this.say(`Nothing to ${kind}`);
+    if (!waits && !(kind === "undo" ? this.canUndo : this.canRedo).value)
+      return this.say(`Nothing to ${kind}`);
     this.push({ kind });
     const added = this.newCode.justAdded;
     this.newCode.justAdded = null;
-    const stays = added === null ? "" : ` on this text; the code ${added} stays in the codebook, and only the lead can remove it`;
+    const stays =
+      added === null
+        ? ""
+        : ` on this text; the code ${added} stays in the codebook, and only the lead can remove it`;
     this.say(kind === "undo" ? `Undone${stays}` : "Done again");
   }
 
   moveActive(step: 1 | -1): void {
     const unit = this.unit.value;
     const codings = inOrder(unit?.codings ?? []);
-    const from = this.stands.value < 0 ? (step === 1 ? -1 : 0) : codings.indexOf(unit!.codings[this.stands.value]!);
+    const from =
+      this.stands.value < 0 ? (step === 1 ? -1 : 0) : codings.indexOf(unit!.codings[this.stands.value]!);
     const coding = codings[(from + step + codings.length) % codings.length];
     if (!coding) return this.say("This text has no codings");
     this.words.mark(coding);
@@ -669,7 +733,8 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   /** A coding in words: its code, what it states, and on what. */
   described(coding: Coding, { text }: Unit): string {
     const { code, start, end } = coding;
-    return `${[this.label(code), ...this.facets.words(coding)].join(", ")}: ${start === null ? "the whole text" : text.slice(start, end!)}`;
+    const what = [this.label(code), ...this.facets.words(coding)].join(", ");
+    return `${what}: ${start === null ? "the whole text" : text.slice(start, end!)}`;
   }
 
   /** A code's name where there is little room. */

@@ -9,21 +9,45 @@ import { openPassage } from "./passagepane";
 import type { Session, SideName } from "./session";
 import { TextsPane } from "./texts";
 
-const NAMES: Record<SideName, string> = { texts: "Texts", memos: "Memos", history: "History", inbox: "Inbox" };
+const NAMES: Record<SideName, string> = {
+  texts: "Texts",
+  memos: "Memos",
+  history: "History",
+  inbox: "Inbox",
+};
 
 /** `children` are shown instead of the rows of texts, where those are elsewhere. */
 export function Side({ session, children }: { session: Session; children?: VNode }) {
   const side = session.side.value;
   return (
     <SidePane label={NAMES[side]}>
-      <SideTabs names={NAMES} keys={session.commands.value} shown={side} onPick={(name) => session.showSide(name)} onClose={() => session.texts.leave(true)} />
-      {side === "texts" ? <TextsPane session={session}>{children}</TextsPane> : side === "memos" ? <MemoPane session={session} /> : side === "inbox" ? <InboxPane session={session} /> : <HistoryPane session={session} />}
+      <SideTabs
+        names={NAMES}
+        keys={session.commands.value}
+        shown={side}
+        onPick={name => session.showSide(name)}
+        onClose={() => session.texts.leave(true)}
+      />
+      {side === "texts" ? (
+        <TextsPane session={session}>{children}</TextsPane>
+      ) : side === "memos" ? (
+        <MemoPane session={session} />
+      ) : side === "inbox" ? (
+        <InboxPane session={session} />
+      ) : (
+        <HistoryPane session={session} />
+      )}
     </SidePane>
   );
 }
 
 /** A key in what stands beside the text; false where it means what it means elsewhere. */
-export function pressInSide(event: KeyboardEvent, target: Element, session: Session, command: string | null): boolean {
+export function pressInSide(
+  event: KeyboardEvent,
+  target: Element,
+  session: Session,
+  command: string | null,
+): boolean {
   const inPassages = target.closest(".s7-panel .s7-side") && session.panel.shown.value === "passages";
   const side = inPassages ? "passages" : session.side.value;
   const [list, open] = {
@@ -38,7 +62,8 @@ export function pressInSide(event: KeyboardEvent, target: Element, session: Sess
     action();
     return true;
   };
-  if (event.key === "Escape") return done(() => (inPassages ? (session.focus.value = ".s7") : session.texts.leave(true)));
+  if (event.key === "Escape")
+    return done(() => (inPassages ? (session.focus.value = ".s7") : session.texts.leave(true)));
   const inFind = target.matches(".s7-find");
   if (!inFind && !target.matches(".s7-rows")) return false;
   const step = stepOf(event.key, inFind);

@@ -1,4 +1,5 @@
-// A model's suggestions as a person sees them: nothing before a text is finished, answered by keys, and Enter goes on.
+// A model's suggestions as a person sees them: nothing before a text is finished, answered by keys, and Enter
+// goes on.
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { shelf } from "../shared/outbox";
@@ -14,22 +15,40 @@ const find = <E extends HTMLElement = HTMLElement>(selector: string) => el.query
 const answer = () => act(() => kernel.answer());
 const asked = () => kernel.received.filter(({ type }) => type === "suggestions").map(({ place }) => place);
 const here = () => find(".s7-unit-id")!.textContent;
-const acts = (kind: string) => kernel.received.filter(({ type, act }) => type === "act" && act?.kind === kind).map(({ act }) => act!);
-const states = () => [...el.querySelectorAll(".s7-suggestion")].map((row) => row.className.replace(/s7-suggestion-?/g, "").trim());
+const acts = (kind: string) =>
+  kernel.received.filter(({ type, act }) => type === "act" && act?.kind === kind).map(({ act }) => act!);
+const states = () =>
+  [...el.querySelectorAll(".s7-suggestion")].map(row => row.className.replace(/s7-suggestion-?/g, "").trim());
 
 async function press(...keys: string[]): Promise<void> {
-  for (const key of keys) await act(() => void find(".s7")!.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })));
+  for (const key of keys)
+    await act(
+      () =>
+        void find(".s7")!.dispatchEvent(
+          new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }),
+        ),
+    );
   await answer();
 }
 
-const suggested = (code: string, start: number | null, end: number | null): Suggestion => ({ code, probability: 0.8, start, end, state: "none" });
+const suggested = (code: string, start: number | null, end: number | null): Suggestion => ({
+  code,
+  probability: 0.8,
+  start,
+  end,
+  state: "none",
+});
 
 beforeEach(async () => {
   el = document.createElement("div");
   document.body.append(el);
   kernel = new Kernel(TEXTS);
   kernel.suggest = "finished";
-  kernel.suggestions = { 0: [suggested("affective", 0, 2), suggested("cognitive", null, null)], 1: [], 2: [suggested("affective", 0, 2)] };
+  kernel.suggestions = {
+    0: [suggested("affective", 0, 2), suggested("cognitive", null, null)],
+    1: [],
+    2: [suggested("affective", 0, 2)],
+  };
   await act(() => void (close = widget.render({ model: kernel.model(), el })));
   await answer();
   find(".s7")!.focus();
@@ -89,15 +108,20 @@ test("what is worked out too late is asked for again once it is there, and a mod
 });
 
 test("codes that a model found absent are dimmed, can be pressed as ever, and nothing is recorded of it", async () => {
-  const dimmed = () => [...el.querySelectorAll<HTMLElement>(".s7-dimmed")].map((row) => row.dataset.code);
+  const dimmed = () => [...el.querySelectorAll<HTMLElement>(".s7-dimmed")].map(row => row.dataset.code);
   kernel.absent = { 0: ["cognitive", "response"], 1: ["affective"] };
   expect(dimmed()).toEqual([]);
   await press("Enter");
   expect(dimmed()).toEqual(["cognitive", "response"]);
-  expect(find(".s7-status")!.textContent).toContain("2 codes are suggested; 2 dimmed: a model found them absent; apply them where they fit");
+  expect(find(".s7-status")!.textContent).toContain(
+    "2 codes are suggested; 2 dimmed: a model found them absent; apply them where they fit",
+  );
   expect(kernel.received.filter(({ type }) => type === "act").length).toBe(1); // the finishing itself
   const code = find<HTMLButtonElement>(".s7-dimmed[data-code=cognitive]")!;
-  expect([code.disabled, code.title]).toEqual([false, "A model found this code absent here. Apply it where it fits."]);
+  expect([code.disabled, code.title]).toEqual([
+    false,
+    "A model found this code absent here. Apply it where it fits.",
+  ]);
   await act(() => code.click());
   await answer();
   expect(acts("apply")).toMatchObject([{ code: "cognitive", unit_id: "m0" }]);

@@ -1,4 +1,5 @@
-// What a model suggests for the text on screen: shown once the text is finished (or as the lead settled it), never a coding.
+// What a model suggests for the text on screen: shown once the text is finished (or as the lead settled it),
+// never a coding.
 import { computed, effect, signal } from "@preact/signals";
 import type { Answers, Tellings } from "../shared/session";
 import type { Host } from "./host";
@@ -16,7 +17,7 @@ export class Suggestions {
   /** The text that was finished to go on, which happens once it is clear that nothing is suggested. */
   #goingOn: number | null = null;
   readonly #end: () => void;
-  readonly answers: Answers<Answer, Question> = { suggestions: (answer) => this.#heard(answer) };
+  readonly answers: Answers<Answer, Question> = { suggestions: answer => this.#heard(answer) };
   readonly told: Tellings<Told> = {
     // What was asked for too early is there.
     suggested: ({ place }) => {
@@ -28,12 +29,19 @@ export class Suggestions {
     const unit = this.#host.known.value;
     return unit && this.when.value && (this.when.value === "shown" || unit.finished) ? unit.place : null;
   });
-  readonly shown = computed(() => (this.#place.value === null ? null : (this.#host.unit.value?.suggestions ?? null)));
+  readonly shown = computed(() =>
+    this.#place.value === null ? null : (this.#host.unit.value?.suggestions ?? null),
+  );
   readonly open = computed(() => this.shown.value?.rows.find(({ state }) => state === "none") ?? null);
-  readonly words = computed(() => (this.#pending.value?.place === this.#place.value ? this.#pending.value?.words : undefined));
+  readonly words = computed(() =>
+    this.#pending.value?.place === this.#place.value ? this.#pending.value?.words : undefined,
+  );
 
   /** The codes that a model found absent here: they are dimmed, and can be applied as ever. */
-  readonly absent = computed((): ReadonlySet<string> => new Set(this.#near.value?.place === this.#place.value ? this.#near.value?.absent : []));
+  readonly absent = computed(
+    (): ReadonlySet<string> =>
+      new Set(this.#near.value?.place === this.#place.value ? this.#near.value?.absent : []),
+  );
 
   constructor(host: Pick<Host, "ask" | "say" | "came" | "goOn" | "known" | "unit">) {
     this.#host = host;
@@ -60,7 +68,10 @@ export class Suggestions {
 
   #heard(answer: SuggestionsAnswer): void {
     if (answer.state !== "shown") {
-      const words = answer.state === "failed" ? `No suggestions: ${answer.message}` : "Looking for suggestions… Press Enter to go on without them.";
+      const words =
+        answer.state === "failed"
+          ? `No suggestions: ${answer.message}`
+          : "Looking for suggestions… Press Enter to go on without them.";
       this.#pending.value = { place: answer.place, words };
       if (answer.state === "failed") this.#host.say(words);
       return;
@@ -73,7 +84,13 @@ export class Suggestions {
     this.#goingOn = null;
     if (answer.place !== this.#place.peek()) return;
     const dimmed = this.absent.peek().size;
-    const words = joined([n > 0 && (n === 1 ? "One code is suggested" : `${n} codes are suggested`), dimmed > 0 && `${dimmed} dimmed: a model found them absent; apply them where they fit`], "; ");
+    const words = joined(
+      [
+        n > 0 && (n === 1 ? "One code is suggested" : `${n} codes are suggested`),
+        dimmed > 0 && `${dimmed} dimmed: a model found them absent; apply them where they fit`,
+      ],
+      "; ",
+    );
     if (words) this.#host.say(words);
     if (!n && goesOn) this.#host.goOn();
   }

@@ -24,16 +24,28 @@ export function SuggestionsPanel({ session, unit }: { session: Session; unit: Un
   return (
     <div class="s7-suggestions" role="region" aria-label="A model’s suggestions for this text" tabIndex={0}>
       {open.value && (
-        <p class="s7-hint"><kbd>{keyLabel(yes)}</kbd> applies, <kbd>{keyLabel(no)}</kbd> rejects the marked one. Enter goes on.</p>
+        <p class="s7-hint">
+          <kbd>{keyLabel(yes)}</kbd> applies, <kbd>{keyLabel(no)}</kbd> rejects the marked one. Enter goes on.
+        </p>
       )}
-      {shown.value.rows.map((row) => (
+      {shown.value.rows.map(row => (
         <Row key={row.code} {...{ session, unit, row }} current={row === open.value} />
       ))}
     </div>
   );
 }
 
-function Row({ session, unit, row, current }: { session: Session; unit: Unit; row: Suggestion; current: boolean }) {
+function Row({
+  session,
+  unit,
+  row,
+  current,
+}: {
+  session: Session;
+  unit: Unit;
+  row: Suggestion;
+  current: boolean;
+}) {
   const { code, probability, start, end, state } = row;
   const take = (action: () => void) => session.presses.inTurn(action, unit);
   const look = session.book.look(code);
@@ -46,15 +58,31 @@ function Row({ session, unit, row, current }: { session: Session; unit: Unit; ro
     session.selecting.seek(span, "start");
   };
   return (
-    <div ref={root} class={joined(["s7-suggestion", `s7-suggestion-${state}`, current && "s7-current"])} aria-current={current ? "true" : undefined}>
+    <div
+      ref={root}
+      class={joined(["s7-suggestion", `s7-suggestion-${state}`, current && "s7-current"])}
+      aria-current={current ? "true" : undefined}
+    >
       <p class="s7-suggestion-line">
         <kbd>{look.tag}</kbd> <strong>{session.label(code)}</strong>
-        {probability !== null && <span title="The model’s probability, calibrated on texts of other participants">{Math.round(100 * probability)} %</span>}
+        {probability !== null && (
+          <span title="The model’s probability, calibrated on texts of other participants">
+            {Math.round(100 * probability)} %
+          </span>
+        )}
         {state !== "none" && <span class="s7-suggestion-state">{STATES[state]}</span>}
         {state === "none" && (
           <span class="s7-suggestion-buttons">
-            <Button aria-label={`Apply ${session.label(code)} as suggested`} onClick={() => take(() => session.acceptSuggestion(row))} words="Apply" />
-            <Button aria-label={`Reject ${session.label(code)}`} onClick={() => take(() => session.rejectSuggestion(row))} words="Reject" />
+            <Button
+              aria-label={`Apply ${session.label(code)} as suggested`}
+              onClick={() => take(() => session.acceptSuggestion(row))}
+              words="Apply"
+            />
+            <Button
+              aria-label={`Reject ${session.label(code)}`}
+              onClick={() => take(() => session.rejectSuggestion(row))}
+              words="Reject"
+            />
           </span>
         )}
       </p>
@@ -63,7 +91,13 @@ function Row({ session, unit, row, current }: { session: Session; unit: Unit; ro
           {start === null ? (
             "The whole text"
           ) : (
-            <Button class="s7-quiet" lang="" dir="auto" title="Select these words. To code other words, select them and press the code’s key" onClick={() => take(select)}>
+            <Button
+              class="s7-quiet"
+              lang=""
+              dir="auto"
+              title="Select these words. To code other words, select them and press the code’s key"
+              onClick={() => take(select)}
+            >
               “{unit.text.slice(start, end!)}”
             </Button>
           )}
@@ -73,7 +107,9 @@ function Row({ session, unit, row, current }: { session: Session; unit: Unit; ro
         <p class="s7-suggestion-near">
           You coded these like it:{" "}
           {quotes.map((quote, n) => (
-            <span key={n} lang="" dir="auto">“{quote}”{" "}</span>
+            <span key={n} lang="" dir="auto">
+              “{quote}”{" "}
+            </span>
           ))}
         </p>
       )}

@@ -11,8 +11,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const asked = (type: string) => kernel.received.filter((message) => message.type === type);
-const listed = ({ texts }: Session) => Array.from({ length: texts.listing.value.length }, (_, i) => texts.listing.value.at(i));
+const asked = (type: string) => kernel.received.filter(message => message.type === type);
+const listed = ({ texts }: Session) =>
+  Array.from({ length: texts.listing.value.length }, (_, i) => texts.listing.value.at(i));
 
 /** A session in which these texts alone are listed. */
 function choosing(part: Parameters<Session["texts"]["change"]>[0]): Session {
@@ -72,7 +73,7 @@ describe("asking", () => {
 
   test("typed on and deleted letter by letter, the list is that of the letters that stand there", () => {
     const session = ready();
-    const seen = ["i", "it", "it d", "it", "i", "", "no", "n", "not"].map((find) => {
+    const seen = ["i", "it", "it d", "it", "i", "", "no", "n", "not"].map(find => {
       session.texts.change({ find });
       kernel.answer();
       return [find, listed(session)];
@@ -145,10 +146,16 @@ describe("rows", () => {
     session.texts.askChoices();
     session.texts.want(0, 1);
     kernel.answer();
-    expect([session.texts.rows.value.get(0)!.rating, session.texts.choices.value!.ratings]).toEqual([null, []]);
+    expect([session.texts.rows.value.get(0)!.rating, session.texts.choices.value!.ratings]).toEqual([
+      null,
+      [],
+    ]);
     session.showRating.value = true;
     kernel.answer();
-    expect([session.texts.rows.value.get(0)!.rating, session.texts.choices.value!.ratings]).toEqual(["4", ["4"]]);
+    expect([session.texts.rows.value.get(0)!.rating, session.texts.choices.value!.ratings]).toEqual([
+      "4",
+      ["4"],
+    ]);
     session.texts.change({ rating: "4" });
     kernel.answer();
     expect(session.texts.isActive.value).toBe(true);
@@ -177,7 +184,7 @@ describe("going on within what is chosen", () => {
   test("next and back, from a text that is not among them too", () => {
     const session = choosing({ find: "it" }); // 0, 1, 3
     expect(listed(session)).toEqual([0, 1, 3]);
-    const went = [1, 1, -1].map((by) => {
+    const went = [1, 1, -1].map(by => {
       session.step(by);
       kernel.answer();
       return place(session);

@@ -7,7 +7,15 @@ import type { Host } from "./host";
 import type { Answer, Choices, Done, Group, GroupBy, ListAnswer, Query, Question, Row } from "./messages";
 import { placeIn } from "../shared/words";
 
-export const EVERYTHING: Query = { find: "", state: "", code: null, rating: null, group: null, conditions: {}, order: "plan" };
+export const EVERYTHING: Query = {
+  find: "",
+  state: "",
+  code: null,
+  rating: null,
+  group: null,
+  conditions: {},
+  order: "plan",
+};
 const MOST_ROWS = 2000;
 const MOST_ASKED = 200;
 /** After an act the list is asked for again, once no further one has followed for so long. */
@@ -35,7 +43,10 @@ export class TextList {
   readonly cursor = signal(0);
   readonly total: ReadonlySignal<number>;
 
-  /** Whether the list has a column next to the text; otherwise it replaces the panel, which may be a sheet over the text. */
+  /**
+   * Whether the list has a column next to the text; otherwise it replaces the panel, which may be a sheet
+   * over the text.
+   */
   readonly wide = signal(false);
   readonly narrow = signal(false);
   readonly #folded = signal(false);
@@ -55,7 +66,8 @@ export class TextList {
     choices: (answer, question) => void (question && (this.choices.value = answer)),
     progress: ({ groups }, question) => void (question && (this.groups.value = groups)),
     list: (answer, question) => question && this.#heardList(answer),
-    rows: ({ rows }, question) => question?.type === "rows" && this.#heardRows(rows, question.find, question.show_rating),
+    rows: ({ rows }, question) =>
+      question?.type === "rows" && this.#heardRows(rows, question.find, question.show_rating),
   };
   /** Where a question has no answer, what is on screen stays. */
   readonly unanswered: Unanswered<Question> = {
@@ -82,7 +94,7 @@ export class TextList {
 
   close(): void {
     clearTimeout(this.#settling);
-    this.#ends.forEach((end) => end());
+    this.#ends.forEach(end => end());
   }
 
   /* ---- open and folded ---- */
@@ -189,7 +201,12 @@ export class TextList {
     if (!missing.length) return;
     this.#rowsAsked = true;
     const { find } = this.shown.peek();
-    this.#host.ask({ type: "rows", places: missing.slice(0, MOST_ASKED), find, show_rating: this.#host.showRating.peek() });
+    this.#host.ask({
+      type: "rows",
+      places: missing.slice(0, MOST_ASKED),
+      find,
+      show_rating: this.#host.showRating.peek(),
+    });
   }
 
   /* ---- what the kernel says ---- */
@@ -248,7 +265,7 @@ export class TextList {
   /** These texts were changed in another window. */
   changed(places: readonly number[]): void {
     const rows = new Map(this.rows.peek());
-    places.forEach((place) => rows.delete(place));
+    places.forEach(place => rows.delete(place));
     this.rows.value = rows;
     this.#wantRows();
     this.#settle();
@@ -259,7 +276,8 @@ export class TextList {
     clearTimeout(this.#settling);
     this.#settling = setTimeout(() => {
       const { state, code, find } = this.shown.peek();
-      if (this.isActive.peek() && (state || code || find) && this.shown.peek() === this.query.peek()) this.#renew();
+      if (this.isActive.peek() && (state || code || find) && this.shown.peek() === this.query.peek())
+        this.#renew();
       if (this.groupBy.peek()) this.showProgress(this.groupBy.peek());
     }, SETTLED_MS);
   }
@@ -301,5 +319,13 @@ export class TextList {
 }
 
 export function isEverything({ find, conditions, ...rest }: Query): boolean {
-  return !find.trim() && !Object.keys(conditions).length && !rest.state && !rest.code && !rest.rating && !rest.group && rest.order === "plan";
+  return (
+    !find.trim() &&
+    !Object.keys(conditions).length &&
+    !rest.state &&
+    !rest.code &&
+    !rest.rating &&
+    !rest.group &&
+    rest.order === "plan"
+  );
 }

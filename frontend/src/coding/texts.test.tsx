@@ -12,7 +12,7 @@ let close: (() => void) | undefined;
 const doing = (what: () => void) => act(what);
 const answer = () => doing(() => kernel.answer());
 const find = <E extends HTMLElement = HTMLElement>(selector: string) => el.querySelector<E>(selector);
-const texts = (selector: string) => [...el.querySelectorAll(selector)].map((found) => found.textContent);
+const texts = (selector: string) => [...el.querySelectorAll(selector)].map(found => found.textContent);
 const field = () => find<HTMLInputElement>(".s7-find")!;
 const focused = () => (document.activeElement as HTMLElement).className;
 const click = (selector: string) =>
@@ -22,7 +22,10 @@ const click = (selector: string) =>
     target.click();
   });
 
-async function press(key: string, target: HTMLElement = document.activeElement as HTMLElement): Promise<KeyboardEvent> {
+async function press(
+  key: string,
+  target: HTMLElement = document.activeElement as HTMLElement,
+): Promise<KeyboardEvent> {
   const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
   await doing(() => void target.dispatchEvent(event));
   return event;
@@ -136,7 +139,12 @@ describe("finding", () => {
     await answer();
     expect([find(".s7-unit-id")!.textContent, focused()]).toEqual(["m1", "s7 s7-coding-widget"]);
     await click(".s7-clear");
-    expect([find(".s7-list-note"), texts(".s7-row").length, field().value, focused()]).toEqual([null, 6, "", "s7 s7-coding-widget"]);
+    expect([find(".s7-list-note"), texts(".s7-row").length, field().value, focused()]).toEqual([
+      null,
+      6,
+      "",
+      "s7 s7-coding-widget",
+    ]);
   });
 
   test("letters are the field's, and no key of the list codes the text behind it", async () => {
@@ -172,7 +180,9 @@ describe("choosing", () => {
     await answer();
     await click(".s7-filters-button");
     await answer();
-    expect([...el.querySelectorAll(".s7-filters select")].map((one) => one.getAttribute("aria-label"))).toEqual(["Order", "Code", "condition"]);
+    expect([...el.querySelectorAll(".s7-filters select")].map(one => one.getAttribute("aria-label"))).toEqual(
+      ["Order", "Code", "condition"],
+    );
     await pick("Code", "affective");
     expect(texts(".s7-row-id")).toEqual(["1 · m0"]);
     await pick("Which texts", "memo");

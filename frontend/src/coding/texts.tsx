@@ -1,4 +1,5 @@
-// The list of texts beside the text, or as a drawer over it: find, choose, go there; and how far each participant is.
+// The list of texts beside the text, or as a drawer over it: find, choose, go there; and how far each
+// participant is.
 import type { VNode } from "preact";
 import { Button } from "../shared/button";
 import { asOptions, Select } from "../shared/fields";
@@ -54,9 +55,19 @@ export function ListNote({ session }: { session: Session }) {
     <span class="s7-list-note" role="status">
       <span class="s7-listed-words">
         <strong>{listing.n}</strong>
-        <span> of {texts.total.value} · {described(texts.shown.value, (code) => session.label(code))}{elsewhere && " (not including this text)"}</span>
+        <span>
+          {" "}
+          of {texts.total.value} · {described(texts.shown.value, code => session.label(code))}
+          {elsewhere && " (not including this text)"}
+        </span>
       </span>
-      <Button class="s7-quiet s7-clear" aria-label="Show all texts again" title="Show all texts again" onClick={() => texts.clear()} words="×" />
+      <Button
+        class="s7-quiet s7-clear"
+        aria-label="Show all texts again"
+        title="Show all texts again"
+        onClick={() => texts.clear()}
+        words="×"
+      />
     </span>
   );
 }
@@ -64,7 +75,13 @@ export function ListNote({ session }: { session: Session }) {
 export function TextsButton({ session }: { session: Session }) {
   const open = session.texts.isOpen.value;
   return (
-    <Button class="s7-texts-button" aria-expanded={open} aria-label="Texts" title={`List of texts (${session.commands.value.texts ?? ""})`} onClick={() => session.texts.toggle()}>
+    <Button
+      class="s7-texts-button"
+      aria-expanded={open}
+      aria-label="Texts"
+      title={`List of texts (${session.commands.value.texts ?? ""})`}
+      onClick={() => session.texts.toggle()}
+    >
       ☰
     </Button>
   );
@@ -87,9 +104,22 @@ function Find({ session }: { session: Session }) {
   const prepare = () => texts.askChoices();
   return (
     <div class="s7-choose">
-      <Field of={texts.id} label="Find in texts, memos and ids" words="Find in texts, memos, ids" value={query.find} marked={`${texts.id}-${texts.cursor.value}`} onFocus={prepare} onFind={(find) => texts.change({ find })} />
+      <Field
+        of={texts.id}
+        label="Find in texts, memos and ids"
+        words="Find in texts, memos, ids"
+        value={query.find}
+        marked={`${texts.id}-${texts.cursor.value}`}
+        onFocus={prepare}
+        onFind={find => texts.change({ find })}
+      />
       <div class="s7-choose-line">
-        <Select aria-label="Which texts" value={query.state} options={STATES.filter(([name]) => query.state === name || isOffered(session, name))} onPick={(state) => texts.change({ state: state as Query["state"] })} />
+        <Select
+          aria-label="Which texts"
+          value={query.state}
+          options={STATES.filter(([name]) => query.state === name || isOffered(session, name))}
+          onPick={state => texts.change({ state: state as Query["state"] })}
+        />
         <Button
           class="s7-filters-button"
           aria-expanded={open}
@@ -105,9 +135,7 @@ function Find({ session }: { session: Session }) {
       {open && <Filters session={session} />}
       <Counted words={`${n === texts.total.value ? n : `${n} of ${texts.total.value}`} texts`}>
         <CodeAllButton session={session} />
-        {!isEverything(query) && (
-          <Button class="s7-quiet" onClick={() => texts.clear()} words="Show all" />
-        )}
+        {!isEverything(query) && <Button class="s7-quiet" onClick={() => texts.clear()} words="Show all" />}
       </Counted>
     </div>
   );
@@ -131,27 +159,42 @@ function Filters({ session }: { session: Session }) {
   const same = (values: readonly string[]) => values.map((value): [string, string] => [value, value]);
   return (
     <div class="s7-filters">
-      <Select aria-label="Order" value={query.order} options={ORDERS} onPick={(order) => texts.change({ order: order as Query["order"] })} />
+      <Select
+        aria-label="Order"
+        value={query.order}
+        options={ORDERS}
+        onPick={order => texts.change({ order: order as Query["order"] })}
+      />
       <Select
         aria-label="Code"
         value={query.code ?? ""}
         options={[["", "Any code or none"], ...asOptions(codes)]}
-        onPick={(code) => texts.change({ code: code || null })}
+        onPick={code => texts.change({ code: code || null })}
       />
       {session.showRating.value && !!choices?.ratings.length && (
-        <Select aria-label="Rating" value={query.rating ?? ""} options={[["", "Any rating"], ...same(choices.ratings)]} onPick={(rating) => texts.change({ rating: rating || null })} />
+        <Select
+          aria-label="Rating"
+          value={query.rating ?? ""}
+          options={[["", "Any rating"], ...same(choices.ratings)]}
+          onPick={rating => texts.change({ rating: rating || null })}
+        />
       )}
       {choices?.conditions.map(({ name, values }) => (
         <Select
           key={name}
           aria-label={name}
           value={query.conditions[name] ?? ""}
-          options={[["", `Any ${name}`], ...values.map((value): [string, string] => [value, `${name}: ${value}`])]}
-          onPick={(value) => condition(name, value)}
+          options={[
+            ["", `Any ${name}`],
+            ...values.map((value): [string, string] => [value, `${name}: ${value}`]),
+          ]}
+          onPick={value => condition(name, value)}
         />
       ))}
       {query.group && (
-        <Button onClick={() => texts.change({ group: null })}>{GROUPS[query.group.by]} {query.group.name} ×</Button>
+        <Button onClick={() => texts.change({ group: null })}>
+          {GROUPS[query.group.by]} {query.group.name} ×
+        </Button>
       )}
     </div>
   );
@@ -195,7 +238,11 @@ function Rows({ session }: { session: Session }) {
 
 export const isFitting = (fits: Uint8Array, place: number) => ((fits[place >> 3]! >> (place & 7)) & 1) === 1;
 
-export interface Status { sign: string; words: string; name: string; }
+export interface Status {
+  sign: string;
+  words: string;
+  name: string;
+}
 
 const STATUS: Record<string, Status> = {
   ".": { sign: "○", words: "not started", name: "new" },
@@ -208,7 +255,12 @@ const STATUS: Record<string, Status> = {
 export function statusOf(flag: string, pending: string | undefined): Status {
   if (pending === "finish") return { sign: "✓…", words: "finished, not saved yet", name: "pending" };
   if (pending === "reopen") return { sign: "◐…", words: "reopened, not saved yet", name: "pending" };
-  if (pending) return { ...STATUS[flag]!, sign: `${STATUS[flag]!.sign}…`, words: `${STATUS[flag]!.words}, a change is not saved yet` };
+  if (pending)
+    return {
+      ...STATUS[flag]!,
+      sign: `${STATUS[flag]!.sign}…`,
+      words: `${STATUS[flag]!.words}, a change is not saved yet`,
+    };
   return STATUS[flag]!;
 }
 
@@ -224,7 +276,9 @@ interface RowProps {
 }
 
 function RowView({ session, index, place, row, status, here, fits, style }: RowProps) {
-  const review = row?.review && `to look at again${row.review.length ? `: ${row.review.map((code) => session.label(code)).join(", ")}` : ""}`;
+  const review =
+    row?.review &&
+    `to look at again${row.review.length ? `: ${row.review.map(code => session.label(code)).join(", ")}` : ""}`;
   const [before, found, after] = row?.words ?? ["", "", ""];
   const signs: [string, string | false | null | undefined][] = [
     ["?", row?.unsure && status.sign !== "✓?" && "unsure"],
@@ -233,7 +287,14 @@ function RowView({ session, index, place, row, status, here, fits, style }: RowP
     [`★ ${row?.rating}`, row?.rating && `rating ${row.rating}`],
   ];
   const there = signs.filter(([, words]) => words);
-  const spoken = [`${place + 1}`, status.words, ...there.map(([, words]) => words), !fits && "no longer matches", row?.unit_id, before + found + after];
+  const spoken = [
+    `${place + 1}`,
+    status.words,
+    ...there.map(([, words]) => words),
+    !fits && "no longer matches",
+    row?.unit_id,
+    before + found + after,
+  ];
   return (
     <div
       {...listRow(session.texts, index, style, [here && "s7-here", !fits && "s7-gone"])}
@@ -242,10 +303,16 @@ function RowView({ session, index, place, row, status, here, fits, style }: RowP
       onClick={() => session.texts.pick(index)}
     >
       <div class="s7-row-line">
-        <span class={`s7-row-status s7-${status.name}`} title={status.words}>{status.sign}</span>
-        <span class="s7-row-id">{place + 1} · {row?.unit_id ?? "…"}</span>
+        <span class={`s7-row-status s7-${status.name}`} title={status.words}>
+          {status.sign}
+        </span>
+        <span class="s7-row-id">
+          {place + 1} · {row?.unit_id ?? "…"}
+        </span>
         {there.map(([sign, words]) => (
-          <span key={sign} class="s7-sign" title={words || undefined}>{sign}</span>
+          <span key={sign} class="s7-sign" title={words || undefined}>
+            {sign}
+          </span>
         ))}
       </div>
       <div class="s7-row-words" dir="auto">
@@ -263,15 +330,22 @@ function Groups({ texts }: { texts: TextList }) {
   const kinds = texts.choices.value?.groups ?? (["case_id", "document_id"] as GroupBy[]);
   const open = () => {
     texts.askChoices();
-    texts.showProgress(by ? null : kinds[0] ?? null);
+    texts.showProgress(by ? null : (kinds[0] ?? null));
   };
   if (!kinds.length) return null;
   return (
     <div class="s7-progress-by">
       <div class="s7-choose-line">
-        <Button class="s7-quiet" aria-expanded={by !== null} onClick={open}>{by ? "▾" : "▸"} Progress by {by ? "" : GROUPS[kinds[0]!]}</Button>
+        <Button class="s7-quiet" aria-expanded={by !== null} onClick={open}>
+          {by ? "▾" : "▸"} Progress by {by ? "" : GROUPS[kinds[0]!]}
+        </Button>
         {by && (
-          <Select aria-label="Progress by" value={by} options={kinds.map((kind): [string, string] => [kind, GROUPS[kind]])} onPick={(kind) => texts.showProgress(kind as GroupBy)} />
+          <Select
+            aria-label="Progress by"
+            value={by}
+            options={kinds.map((kind): [string, string] => [kind, GROUPS[kind]])}
+            onPick={kind => texts.showProgress(kind as GroupBy)}
+          />
         )}
       </div>
       {by && groups && (
@@ -293,8 +367,12 @@ function Groups({ texts }: { texts: TextList }) {
                 onClick={() => texts.change({ group: chosen ? null : { by, name } })}
               >
                 <span class="s7-group-name">{name}</span>
-                <span class="s7-bar"><div style={{ width: `${(100 * finished) / n}%` }} /></span>
-                <span class="s7-numbers">{finished} of {n}</span>
+                <span class="s7-bar">
+                  <div style={{ width: `${(100 * finished) / n}%` }} />
+                </span>
+                <span class="s7-numbers">
+                  {finished} of {n}
+                </span>
               </Button>
             );
           }}

@@ -8,7 +8,7 @@ import { joined } from "../shared/words";
 export class Training {
   readonly progress = signal<TrainingProgress | null>(null);
   readonly #answered = signal<Feedback | null>(null);
-  readonly answers: Answers<Answer, Question> = { feedback: (answer) => this.#heard(answer) };
+  readonly answers: Answers<Answer, Question> = { feedback: answer => this.#heard(answer) };
   /** The place of the text on screen if the record has it finished, else null. */
   readonly #finished = computed(() => (this.host.known.value?.finished ? this.host.known.value.place : null));
   readonly isOn = computed(() => this.progress.value !== null);
@@ -34,7 +34,10 @@ export class Training {
     this.#answered.value = feedback;
     this.progress.value = feedback.progress;
     const n = feedback.rows.filter(({ state }) => state !== "same").length;
-    const words = n === 0 ? "All codes match the gold decisions" : `${n === 1 ? "One code differs" : `${n} codes differ`} from the gold decisions`;
+    const words =
+      n === 0
+        ? "All codes match the gold decisions"
+        : `${n === 1 ? "One code differs" : `${n} codes differ`} from the gold decisions`;
     this.host.say(joined([words, feedback.progress.words], ". "));
   }
 }

@@ -2,7 +2,13 @@
 import type { Codebook, Turn } from "../shared/protocol";
 
 /** What the model said of a text and a code; why it is missing, where it is. */
-export interface Said { verdict: "yes" | "no" | "missing"; why: string; start: number | null; end: number | null; reason: string; }
+export interface Said {
+  verdict: "yes" | "no" | "missing";
+  why: string;
+  start: number | null;
+  end: number | null;
+  reason: string;
+}
 
 /** A text with one of its prompts, as it is sent. */
 export interface Shown {
@@ -19,10 +25,20 @@ export interface Shown {
   verdicts: Record<string, Said["verdict"] | "">;
 }
 
-export interface Where { place: number; unit_id: string; code: string; }
+export interface Where {
+  place: number;
+  unit_id: string;
+  code: string;
+}
 
 /** Answers that are missing for one reason; those on texts that are yet to be finished are counted alone. */
-export interface Wanting { reason: string; words: string; n: number; n_hidden: number; texts: Where[]; }
+export interface Wanting {
+  reason: string;
+  words: string;
+  n: number;
+  n_hidden: number;
+  texts: Where[];
+}
 
 /** How far it is. */
 export interface State {
@@ -50,6 +66,19 @@ export type Question =
   | { type: "text"; place: number; code: string }
   | { type: "try" | "code"; consent: string };
 
-export interface Welcome { type: "welcome"; coder: string; work_id: string; model: string; chats: boolean; n_texts: number; codebook: Codebook; }
+export interface Welcome {
+  type: "welcome";
+  coder: string;
+  work_id: string;
+  model: string;
+  chats: boolean;
+  n_texts: number;
+  codebook: Codebook;
+}
 
-export type Answer = Welcome | Shown | { type: "missing"; rows: Wanting[] } | { type: "begun"; places: number[] } | { type: "stopping" };
+export type Answer =
+  | Welcome
+  | Shown
+  | { type: "missing"; rows: Wanting[] }
+  | { type: "begun"; places: number[] }
+  | { type: "stopping" };

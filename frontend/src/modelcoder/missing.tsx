@@ -14,7 +14,9 @@ export function Missing({ session, rows }: { session: Session; rows: readonly Wa
   return (
     <section class="s7-said" aria-label="Missing answers">
       <div class="s7-said-line">
-        <h4>{n} missing {n === 1 ? "answer" : "answers"}</h4>
+        <h4>
+          {n} missing {n === 1 ? "answer" : "answers"}
+        </h4>
         <Space />
         <Button onClick={() => session.list()} press="m" words="Back to the text" />
       </div>
@@ -22,12 +24,22 @@ export function Missing({ session, rows }: { session: Session; rows: readonly Wa
       <div class="s7-box" ref={box} tabIndex={0} role="region" aria-label="By reason">
         {rows.map(({ reason, words, n, n_hidden, texts }) => (
           <section key={reason} class="s7-reason" aria-label={words}>
-            <h5>{words[0]!.toUpperCase() + words.slice(1)} <span class="s7-count">{n}</span></h5>
+            <h5>
+              {words[0]!.toUpperCase() + words.slice(1)} <span class="s7-count">{n}</span>
+            </h5>
             {texts.map(({ place, unit_id, code }) => {
               const here = at++;
               return (
-                <div key={`${place} ${code}`} class={here === cursor ? "s7-row s7-wanting s7-here" : "s7-row s7-wanting"} aria-current={here === cursor ? "true" : undefined} onClick={() => session.openMissing(here)}>
-                  <span class="s7-row-id" dir="auto">{unit_id}</span> <span dir="auto">{session.label(code)}</span>
+                <div
+                  key={`${place} ${code}`}
+                  class={here === cursor ? "s7-row s7-wanting s7-here" : "s7-row s7-wanting"}
+                  aria-current={here === cursor ? "true" : undefined}
+                  onClick={() => session.openMissing(here)}
+                >
+                  <span class="s7-row-id" dir="auto">
+                    {unit_id}
+                  </span>{" "}
+                  <span dir="auto">{session.label(code)}</span>
                 </div>
               );
             })}

@@ -1,4 +1,5 @@
-// The widget of a model that codes on screen: the prompt on the left, the text with the answer on the right, below what is
+// The widget of a model that codes on screen: the prompt on the left, the text with the answer on the right,
+// below what is
 // asked of the model.
 import { useRef } from "preact/hooks";
 import { Button, Space } from "../shared/button";
@@ -58,7 +59,7 @@ export function Page({ session }: { session: Session }) {
       label="A model that codes"
       keys={KEYS}
       repeats={/^Arrow|^[jk]$/}
-      press={(event) => scrollsText(root.current!, event.key)}
+      press={event => scrollsText(root.current!, event.key)}
       home=".s7"
       still="button, .s7-wanting"
       bar={
@@ -71,7 +72,11 @@ export function Page({ session }: { session: Session }) {
     >
       <div class="s7-panes s7-model-panes">
         <Prompt session={session} shown={session.shown.value} />
-        {session.missing.value ? <Missing session={session} rows={session.missing.value} /> : <Answered session={session} shown={session.shown.value} />}
+        {session.missing.value ? (
+          <Missing session={session} rows={session.missing.value} />
+        ) : (
+          <Answered session={session} shown={session.shown.value} />
+        )}
       </div>
       <Desk session={session} />
     </Frame>
@@ -87,7 +92,10 @@ function Done({ session }: { session: Session }) {
     <div class="s7-progress">
       <Bar label="Prompts answered" done={state.n_answers} of={state.n_prompts} />
       <span class="s7-numbers">
-        {state.n_answers} of {state.n_prompts} <span class="s7-wide">prompts answered · {state.n_missing} missing{more}</span>
+        {state.n_answers} of {state.n_prompts}{" "}
+        <span class="s7-wide">
+          prompts answered · {state.n_missing} missing{more}
+        </span>
       </span>
     </div>
   );
@@ -101,10 +109,17 @@ function Prompt({ session, shown }: { session: Session; shown: Shown | null }) {
           const [sign, words] = SIGNS[shown?.verdicts[id] ?? ""];
           return (
             <li key={id}>
-              <Button class="s7-model-code" aria-pressed={id === session.code.value} style={{ "--s7-c": session.book.looks.value.get(id)?.colour ?? "currentColor" }} onClick={() => session.open(session.place.value, id)}>
+              <Button
+                class="s7-model-code"
+                aria-pressed={id === session.code.value}
+                style={{ "--s7-c": session.book.looks.value.get(id)?.colour ?? "currentColor" }}
+                onClick={() => session.open(session.place.value, id)}
+              >
                 <span dir="auto">{label}</span>
                 {sign && (
-                  <span class="s7-strong" role="img" aria-label={words} title={words}>{sign}</span>
+                  <span class="s7-strong" role="img" aria-label={words} title={words}>
+                    {sign}
+                  </span>
                 )}
               </Button>
             </li>
@@ -129,18 +144,50 @@ function Answered({ session, shown }: { session: Session; shown: Shown | null })
   const [place, n] = [session.place.value, session.n.value];
   const said = shown?.answer;
   const quoted = said?.verdict === "yes" && said.start !== null;
-  const codings = quoted ? [{ code: shown!.code, start: said.start, end: said.end, facets: {}, confidence: null }] : [];
+  const codings = quoted
+    ? [{ code: shown!.code, start: said.start, end: said.end, facets: {}, confidence: null }]
+    : [];
   return (
     <section class="s7-said" aria-label="The text">
       <div class="s7-said-line">
-        <span class="s7-unit-id" dir="auto">{shown?.unit_id ?? ""}</span>
-        <span class="s7-count">text {place + 1} of {n}</span>
+        <span class="s7-unit-id" dir="auto">
+          {shown?.unit_id ?? ""}
+        </span>
+        <span class="s7-count">
+          text {place + 1} of {n}
+        </span>
         <Space />
-        <Button aria-label="Previous text" title="Previous text (↑)" disabled={place === 0} onClick={() => session.open(place - 1)} words="‹" />
-        <Button aria-label="Next text" title="Next text (↓)" disabled={place + 1 >= n} onClick={() => session.open(place + 1)} words="›" />
+        <Button
+          aria-label="Previous text"
+          title="Previous text (↑)"
+          disabled={place === 0}
+          onClick={() => session.open(place - 1)}
+          words="‹"
+        />
+        <Button
+          aria-label="Next text"
+          title="Next text (↓)"
+          disabled={place + 1 >= n}
+          onClick={() => session.open(place + 1)}
+          words="›"
+        />
       </div>
-      {shown && <Conversation unit={shown} open={session.showConversation.value} onToggle={() => (session.showConversation.value = !session.showConversation.value)} />}
-      {shown ? <TextView key={shown.unit_id} unit={{ unit_id: shown.unit_id, text: shown.text, codings }} book={session.book} /> : <p class="s7-reading s7-hint">Reading the text…</p>}
+      {shown && (
+        <Conversation
+          unit={shown}
+          open={session.showConversation.value}
+          onToggle={() => (session.showConversation.value = !session.showConversation.value)}
+        />
+      )}
+      {shown ? (
+        <TextView
+          key={shown.unit_id}
+          unit={{ unit_id: shown.unit_id, text: shown.text, codings }}
+          book={session.book}
+        />
+      ) : (
+        <p class="s7-reading s7-hint">Reading the text…</p>
+      )}
       <div class="s7-verdict-of" role="group" aria-label="The model’s answer" tabIndex={0}>
         {shown && <Verdict session={session} shown={shown} />}
       </div>
@@ -150,17 +197,36 @@ function Answered({ session, shown }: { session: Session; shown: Shown | null })
 
 function Verdict({ session, shown }: { session: Session; shown: Shown }) {
   const said = shown.answer;
-  if (shown.hidden) return <p class="s7-hint">You have yet to code this text. The model’s answer stays hidden until you finish it.</p>;
+  if (shown.hidden)
+    return (
+      <p class="s7-hint">
+        You have yet to code this text. The model’s answer stays hidden until you finish it.
+      </p>
+    );
   if (!said) return <p class="s7-hint">The model has not been asked about this text and code.</p>;
   const [sign, words] = SIGNS[said.verdict];
   return (
     <>
       <p>
-        <span class="s7-strong">{sign} <span dir="auto">{session.label(shown.code)}</span></span> {words}
-        {said.verdict === "yes" && (said.start === null ? " to the whole text" : <>: <q dir="auto">{shown.text.slice(said.start, said.end!)}</q></>)}
+        <span class="s7-strong">
+          {sign} <span dir="auto">{session.label(shown.code)}</span>
+        </span>{" "}
+        {words}
+        {said.verdict === "yes" &&
+          (said.start === null ? (
+            " to the whole text"
+          ) : (
+            <>
+              : <q dir="auto">{shown.text.slice(said.start, said.end!)}</q>
+            </>
+          ))}
         {said.reason && `: ${said.reason}`}
       </p>
-      {said.why && <p class="s7-why-said">Why, in the model’s words: <span dir="auto">{said.why}</span></p>}
+      {said.why && (
+        <p class="s7-why-said">
+          Why, in the model’s words: <span dir="auto">{said.why}</span>
+        </p>
+      )}
     </>
   );
 }
@@ -170,19 +236,56 @@ function Desk({ session }: { session: Session }) {
   const [state, busy] = [session.state.value, session.busy.value];
   const may = !busy && !!state?.cost && !!session.agreed.value;
   const asks = state?.doing === "trying" || state?.doing === "coding";
-  const words = !state?.ready ? "Making the prompts…" : !session.chats.value ? "The widget was opened without a language model: the prompts can be read, and nothing can be sent." : state.cost || "Everything was asked.";
+  const words = !state?.ready
+    ? "Making the prompts…"
+    : !session.chats.value
+      ? "The widget was opened without a language model: the prompts can be read, and nothing can be sent."
+      : state.cost || "Everything was asked.";
   return (
     <div class="s7-model-desk" role="group" aria-label="Ask the model">
       <label class="s7-consent">
-        {state?.cost && <input type="checkbox" checked={!!session.agreed.value} disabled={busy} onChange={() => session.agree()} />}
-        <span>{state?.cost && <strong>I agree: </strong>}{words}</span>
+        {state?.cost && (
+          <input
+            type="checkbox"
+            checked={!!session.agreed.value}
+            disabled={busy}
+            onChange={() => session.agree()}
+          />
+        )}
+        <span>
+          {state?.cost && <strong>I agree: </strong>}
+          {words}
+        </span>
       </label>
       <div class="s7-model-buttons">
         <Button disabled={!may} onClick={() => session.send("try")} press="t" words="Try five" />
-        <Button class={state?.complete ? undefined : "s7-primary"} disabled={!may} onClick={() => session.send("code")} press="a" words={state?.n_answers ? "Code the rest" : "Code all"} />
-        <Button disabled={!asks || session.stopping.value} onClick={() => session.stop()} press="s" words={session.stopping.value ? "Stopping…" : "Stop"} />
-        <Button aria-pressed={!!session.missing.value} disabled={!state?.ready} onClick={() => session.list()} press="m" words={state?.n_missing ? `Missing (${state.n_missing})` : "Missing"} />
-        <Button class={state?.complete ? "s7-primary" : undefined} disabled={busy || !state?.complete || state.recorded} onClick={() => session.record()} press="r" words={state?.recorded ? "Recorded" : "Record"} />
+        <Button
+          class={state?.complete ? undefined : "s7-primary"}
+          disabled={!may}
+          onClick={() => session.send("code")}
+          press="a"
+          words={state?.n_answers ? "Code the rest" : "Code all"}
+        />
+        <Button
+          disabled={!asks || session.stopping.value}
+          onClick={() => session.stop()}
+          press="s"
+          words={session.stopping.value ? "Stopping…" : "Stop"}
+        />
+        <Button
+          aria-pressed={!!session.missing.value}
+          disabled={!state?.ready}
+          onClick={() => session.list()}
+          press="m"
+          words={state?.n_missing ? `Missing (${state.n_missing})` : "Missing"}
+        />
+        <Button
+          class={state?.complete ? "s7-primary" : undefined}
+          disabled={busy || !state?.complete || state.recorded}
+          onClick={() => session.record()}
+          press="r"
+          words={state?.recorded ? "Recorded" : "Record"}
+        />
         {asks && (
           <span class="s7-progress s7-asking">
             <Bar label="Asked now" done={state.done} of={state.total} />

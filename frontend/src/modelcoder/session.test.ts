@@ -1,4 +1,5 @@
-// One open view against a kernel in memory: nothing is sent without a consent, and what is begun is begun once.
+// One open view against a kernel in memory: nothing is sent without a consent, and what is begun is begun
+// once.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Model, Reply } from "../shared/channel";
 import { code } from "../shared/code.test.kit";
@@ -7,7 +8,21 @@ import { Session } from "./session";
 
 type Asked = Question & { id: string; client: string };
 
-const STATE: State = { type: "state", ready: true, doing: "", done: 0, total: 0, n_prompts: 4, n_answers: 0, n_hidden: 0, n_missing: 0, n_tokens: 0, cost: "4 prompts would go there.", complete: false, recorded: false };
+const STATE: State = {
+  type: "state",
+  ready: true,
+  doing: "",
+  done: 0,
+  total: 0,
+  n_prompts: 4,
+  n_answers: 0,
+  n_hidden: 0,
+  n_missing: 0,
+  n_tokens: 0,
+  cost: "4 prompts would go there.",
+  complete: false,
+  recorded: false,
+};
 
 class Kernel {
   readonly asked: Question[] = [];
@@ -16,7 +31,7 @@ class Kernel {
 
   model(): Model {
     return {
-      send: (content) => {
+      send: content => {
         const asked = structuredClone(content) as Asked;
         this.asked.push(asked);
         queueMicrotask(() => this.say({ ...this.answer(asked), id: asked.id, client: asked.client }));
@@ -27,7 +42,9 @@ class Kernel {
   }
 
   say(message: object): void {
-    [...this.hear].forEach((hear) => hear(structuredClone({ id: null, client: null, ...message }) as unknown as Reply));
+    [...this.hear].forEach(hear =>
+      hear(structuredClone({ id: null, client: null, ...message }) as unknown as Reply),
+    );
   }
 
   tell(state: Partial<State>): void {
@@ -35,13 +52,46 @@ class Kernel {
   }
 
   of(type: Question["type"]): Question[] {
-    return this.asked.filter((one) => one.type === type);
+    return this.asked.filter(one => one.type === type);
   }
 
   answer(asked: Asked): object {
-    if (asked.type === "hello") return { type: "welcome", coder: "lead", work_id: "study", model: "model-a", chats: true, n_texts: 2, codebook: { title: "t", version: "", facets: [], codes: [code("warm", "w"), code("cold", "c")] } };
-    if (asked.type === "text") return { type: "text", place: asked.place, code: asked.code, unit_id: `m${asked.place}`, text: "It listened.", context: [], messages: [], hidden: false, answer: null, verdicts: {} };
-    if (asked.type === "missing") return { type: "missing", rows: [{ reason: "unsure", words: "unsure", n: 2, n_hidden: 0, texts: [0, 1].map((place) => ({ place, unit_id: `m${place}`, code: "cold" })) }] };
+    if (asked.type === "hello")
+      return {
+        type: "welcome",
+        coder: "lead",
+        work_id: "study",
+        model: "model-a",
+        chats: true,
+        n_texts: 2,
+        codebook: { title: "t", version: "", facets: [], codes: [code("warm", "w"), code("cold", "c")] },
+      };
+    if (asked.type === "text")
+      return {
+        type: "text",
+        place: asked.place,
+        code: asked.code,
+        unit_id: `m${asked.place}`,
+        text: "It listened.",
+        context: [],
+        messages: [],
+        hidden: false,
+        answer: null,
+        verdicts: {},
+      };
+    if (asked.type === "missing")
+      return {
+        type: "missing",
+        rows: [
+          {
+            reason: "unsure",
+            words: "unsure",
+            n: 2,
+            n_hidden: 0,
+            texts: [0, 1].map(place => ({ place, unit_id: `m${place}`, code: "cold" })),
+          },
+        ],
+      };
     if (asked.type === "stop") return { type: "stopping" };
     return this.refuses ? { type: "refused", message: "No." } : { type: "begun", places: [1] };
   }
@@ -63,7 +113,7 @@ async function session(kernel: Kernel): Promise<Session> {
 
 beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => {
-  open.forEach((one) => one.close());
+  open.forEach(one => one.close());
   open = [];
   vi.useRealTimers();
 });

@@ -1,4 +1,5 @@
-// What one open view of the widget shows: a text and a code with the prompt and the answer, and how far the model is.
+// What one open view of the widget shows: a text and a code with the prompt and the answer, and how far the
+// model is.
 import { batch, computed, signal } from "@preact/signals";
 import type { Model } from "../shared/channel";
 import { WidgetSession } from "../shared/session";
@@ -37,7 +38,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
     super(model);
     this.hear({
       answers: {
-        welcome: (answer) => {
+        welcome: answer => {
           batch(() => {
             this.coder.value = answer.coder;
             this.model.value = answer.model;
@@ -49,7 +50,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
           this.channel.takeOver(answer.work_id);
           this.open(this.place.value, this.code.value || (this.codes.value[0]?.id ?? ""));
         },
-        text: (answer) => void (this.#read.value = answer),
+        text: answer => void (this.#read.value = answer),
         missing: ({ rows }) => {
           this.missing.value = rows;
           this.cursor.value = placeIn(this.rows.value.length, this.cursor.value);
@@ -62,7 +63,10 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
         stopping: () => void (this.stopping.value = this.busy.value),
       },
       unanswered: { try: () => this.#refused(), code: () => this.#refused(), record: () => this.#refused() },
-      told: { state: (told) => this.#heardState(told), undone: ({ message }) => void (this.message.value = message) },
+      told: {
+        state: told => this.#heardState(told),
+        undone: ({ message }) => void (this.message.value = message),
+      },
     });
     this.channel.ask({ type: "hello" });
   }
@@ -96,7 +100,10 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
 
   agree(): void {
     const cost = this.state.value?.cost ?? "";
-    if (!cost) return this.say(this.chats.value ? "Nothing is left to be sent" : "The widget was opened without a language model");
+    if (!cost)
+      return this.say(
+        this.chats.value ? "Nothing is left to be sent" : "The widget was opened without a language model",
+      );
     this.agreed.value = this.agreed.value ? "" : cost;
     this.say(this.agreed.value ? "Agreed" : "Not agreed: nothing is sent");
   }
@@ -118,7 +125,8 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   }
 
   stop(): void {
-    if (this.state.value?.doing !== "trying" && this.state.value?.doing !== "coding") return this.say("There is nothing to stop");
+    if (this.state.value?.doing !== "trying" && this.state.value?.doing !== "coding")
+      return this.say("There is nothing to stop");
     this.channel.ask({ type: "stop" });
   }
 
@@ -151,12 +159,22 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
       if (told.doing === "") this.stopping.value = false;
     });
     if (before?.doing && !told.doing) this.#ended(before, told);
-    else if (told.n_answers !== before?.n_answers && this.shown.value && !this.shown.value.hidden && !this.shown.value.answer) this.open(this.place.value);
+    else if (
+      told.n_answers !== before?.n_answers &&
+      this.shown.value &&
+      !this.shown.value.hidden &&
+      !this.shown.value.answer
+    )
+      this.open(this.place.value);
   }
 
   #ended(before: State, told: State): void {
-    if (before.doing === "recording") this.say(told.recorded ? `Recorded as ${this.model.value}` : "Not recorded");
-    else this.say(told.complete ? "Everything was asked" : `${told.n_answers} of ${told.n_prompts} prompts answered`);
+    if (before.doing === "recording")
+      this.say(told.recorded ? `Recorded as ${this.model.value}` : "Not recorded");
+    else
+      this.say(
+        told.complete ? "Everything was asked" : `${told.n_answers} of ${told.n_prompts} prompts answered`,
+      );
     this.open(before.doing === "trying" ? (this.#tried ?? this.place.value) : this.place.value);
     if (this.missing.value) this.channel.ask({ type: "missing" });
   }

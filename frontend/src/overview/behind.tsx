@@ -18,8 +18,16 @@ export function Behind({ session }: { session: Session }) {
       <section class="s7-listed" aria-label={session.title.value || "Texts"}>
         <div class="s7-back-line">
           <Button class="s7-back" title="Back (Esc)" onClick={() => session.back()} words="← Overview" />
-          <span class="s7-of" role="status">{count} {count === 1 ? "text" : "texts"}</span>
-          <Search class="s7-find" aria-label="Find in these texts" placeholder="Find (/)" defaultValue={session.find.value} onFind={(words) => session.search(words)} />
+          <span class="s7-of" role="status">
+            {count} {count === 1 ? "text" : "texts"}
+          </span>
+          <Search
+            class="s7-find"
+            aria-label="Find in these texts"
+            placeholder="Find (/)"
+            defaultValue={session.find.value}
+            onFind={words => session.search(words)}
+          />
         </div>
         <h4 dir="auto">{session.title.value}</h4>
         <PagedList
@@ -30,12 +38,16 @@ export function Behind({ session }: { session: Session }) {
             <>
               <span class="s7-row-line">
                 <span class="s7-row-id">{unit_id}</span>
-                <span class="s7-row-note" dir="auto" title={note ?? undefined}>{note}</span>
+                <span class="s7-row-note" dir="auto" title={note ?? undefined}>
+                  {note}
+                </span>
               </span>
-              <span class="s7-row-words" dir="auto">{words}</span>
+              <span class="s7-row-words" dir="auto">
+                {words}
+              </span>
             </>
           )}
-          onOpen={(index) => (list.cursor.value = index)}
+          onOpen={index => (list.cursor.value = index)}
         />
       </section>
       <section class="s7-opened" aria-label="The text">
@@ -48,7 +60,9 @@ export function Behind({ session }: { session: Session }) {
 function Opened({ session, text }: { session: Session; text: UnitText }) {
   const own = text.coders.find(({ coder }) => coder === text.viewer)?.codings ?? [];
   const others = text.coders.filter(({ coder }) => coder !== text.viewer);
-  const theirs = others.flatMap(({ coder, codings }) => codings.filter(({ start }) => start !== null).map((coding): Theirs => ({ ...coding, coder })));
+  const theirs = others.flatMap(({ coder, codings }) =>
+    codings.filter(({ start }) => start !== null).map((coding): Theirs => ({ ...coding, coder })),
+  );
   return (
     <>
       <h4 class="s7-unit-id">{text.unit_id}</h4>
@@ -66,7 +80,9 @@ function Opened({ session, text }: { session: Session; text: UnitText }) {
       {text.coders
         .filter(({ again }) => again.length)
         .map(({ coder, again }) => (
-          <p key={coder} class="s7-hint" dir="auto">{coder} needs to decide again on: {again.join(", ")}.</p>
+          <p key={coder} class="s7-hint" dir="auto">
+            {coder} needs to decide again on: {again.join(", ")}.
+          </p>
         ))}
     </>
   );

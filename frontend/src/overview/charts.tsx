@@ -1,4 +1,5 @@
-// Small drawings beside numbers that stand in words next to them, which is why they are hidden from those who hear the page.
+// Small drawings beside numbers that stand in words next to them, which is why they are hidden from those who
+// hear the page.
 
 /** Agreement under the first line supports no conclusion, above the second it is usually held to be good. */
 const LINES = [0.667, 0.8];
@@ -11,7 +12,7 @@ export function place(value: number, least: number): string {
 
 /** Where the axis begins: at 0, or lower where an interval does. */
 export function axisFrom(lows: readonly (number | null)[]): number {
-  const least = Math.min(0, ...lows.filter((low) => low !== null));
+  const least = Math.min(0, ...lows.filter(low => low !== null));
   return Math.max(-1, Math.floor(least * 5) / 5);
 }
 
@@ -26,11 +27,13 @@ interface Interval {
 
 /** A dot with two intervals: a thick one on a thin one. */
 export function DotAndLine({ value, low, high, outerLow, outerHigh, least }: Interval) {
-  const line = (name: string, from: number | null, to: number | null) => from !== null && to !== null && <line class={name} x1={place(from, least)} x2={place(to, least)} y1="10" y2="10" />;
+  const line = (name: string, from: number | null, to: number | null) =>
+    from !== null &&
+    to !== null && <line class={name} x1={place(from, least)} x2={place(to, least)} y1="10" y2="10" />;
   return (
     <svg class="s7-interval" width="100%" height="20" aria-hidden="true" focusable="false">
       <line class="s7-axis" x1="0%" x2="100%" y1="10" y2="10" />
-      {LINES.map((at) => (
+      {LINES.map(at => (
         <line key={at} class="s7-ruler" x1={place(at, least)} x2={place(at, least)} y1="0" y2="20" />
       ))}
       {line("s7-outer", outerLow, outerHigh)}
@@ -58,21 +61,48 @@ export function ShareBar({ share, most }: { share: number | null; most: number }
   return (
     <svg class="s7-share" width="100%" height="12" aria-hidden="true" focusable="false">
       <rect class="s7-share-of" x="0" y="0" width="100%" height="12" rx="2" />
-      {share !== null && most > 0 && <rect class="s7-share-bar" x="0" y="0" width={place(share / most, 0)} height="12" rx="2" />}
+      {share !== null && most > 0 && (
+        <rect class="s7-share-bar" x="0" y="0" width={place(share / most, 0)} height="12" rx="2" />
+      )}
     </svg>
   );
 }
 
-/** Where the points of a line lie in a box of 100 × 100, from the left to the right, 0 below and `most` above. */
+/**
+ * Where the points of a line lie in a box of 100 × 100, from the left to the right, 0 below and `most` above.
+ */
 export function points(values: readonly number[], most: number): [number, number][] {
-  return values.map((value, at) => [values.length > 1 ? (100 * at) / (values.length - 1) : 50, most > 0 ? 100 - (100 * value) / most : 100]);
+  return values.map((value, at) => [
+    values.length > 1 ? (100 * at) / (values.length - 1) : 50,
+    most > 0 ? 100 - (100 * value) / most : 100,
+  ]);
 }
 
 /** A line through values in their order; in steps, where each holds until the next. */
-export function Line({ values, most, steps = false, height }: { values: readonly number[]; most: number; steps?: boolean; height: number }) {
-  const path = points(values, most).map(([x, y], at) => (at ? (steps ? `H${x}V${y}` : `L${x} ${y}`) : `M${x} ${y}`));
+export function Line({
+  values,
+  most,
+  steps = false,
+  height,
+}: {
+  values: readonly number[];
+  most: number;
+  steps?: boolean;
+  height: number;
+}) {
+  const path = points(values, most).map(([x, y], at) =>
+    at ? (steps ? `H${x}V${y}` : `L${x} ${y}`) : `M${x} ${y}`,
+  );
   return (
-    <svg class="s7-line" width="100%" height={height} viewBox="0 -4 100 108" preserveAspectRatio="none" aria-hidden="true" focusable="false">
+    <svg
+      class="s7-line"
+      width="100%"
+      height={height}
+      viewBox="0 -4 100 108"
+      preserveAspectRatio="none"
+      aria-hidden="true"
+      focusable="false"
+    >
       <line class="s7-axis" x1="0" x2="100" y1="100" y2="100" vector-effect="non-scaling-stroke" />
       <path d={path.join("")} vector-effect="non-scaling-stroke" />
     </svg>

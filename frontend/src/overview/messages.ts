@@ -1,10 +1,19 @@
-// What the overview asks the kernel, and what it is answered. All numbers, and all words about them, are the kernel's.
+// What the overview asks the kernel, and what it is answered. All numbers, and all words about them, are the
+// kernel's.
 import type { Code, CoderColumn } from "../shared/protocol";
 
 /** What a number counts: the kernel lists the texts behind it. */
-export interface Door { of: string; round?: string | null; coder?: string; code?: string; }
+export interface Door {
+  of: string;
+  round?: string | null;
+  coder?: string;
+  code?: string;
+}
 
-export interface Book { title: string; codes: Code[]; }
+export interface Book {
+  title: string;
+  codes: Code[];
+}
 
 export interface CoderRow {
   coder: string;
@@ -69,16 +78,36 @@ export interface Item {
   cell: string;
 }
 
-export interface Rounds { type: "rounds"; at: string; rows: RoundRow[]; book: Book; }
+export interface Rounds {
+  type: "rounds";
+  at: string;
+  rows: RoundRow[];
+  book: Book;
+}
 
 /** `words`: what the numbers rest on. */
-export interface Used { type: "codes"; rows: UsedRow[]; n_finished: number; words: string; }
+export interface Used {
+  type: "codes";
+  rows: UsedRow[];
+  n_finished: number;
+  words: string;
+}
 
 /** Agreement in one round by itself, and what it rests on; null: texts of no round. */
-export interface RoundAgreement { round: string | null; basis: string; codes: Record<string, { n: number; value: string; interval: string; why: string; waits: string }>; }
+export interface RoundAgreement {
+  round: string | null;
+  basis: string;
+  codes: Record<string, { n: number; value: string; interval: string; why: string; waits: string }>;
+}
 
 /** `basis`: what the numbers rest on. */
-export interface Agreement { type: "agreement"; rows: AgreementRow[]; by_round: RoundAgreement[]; basis: string; words: string[]; }
+export interface Agreement {
+  type: "agreement";
+  rows: AgreementRow[];
+  by_round: RoundAgreement[];
+  basis: string;
+  words: string[];
+}
 
 export interface Alarm {
   coder: string;
@@ -98,9 +127,16 @@ export interface Change {
 }
 
 /** The next steps, or of a coder their inbox. */
-export interface Attention { type: "attention"; of_coder: boolean; rows: Item[]; }
+export interface Attention {
+  type: "attention";
+  of_coder: boolean;
+  rows: Item[];
+}
 
-/** A coder who surely applies a code more or less than the others; `n_apart`: texts decided against most of them. */
+/**
+ * A coder who surely applies a code more or less than the others; `n_apart`: texts decided against most of
+ * them.
+ */
 export interface LeaningRow {
   coder: string;
   code: string;
@@ -114,27 +150,51 @@ export interface LeaningRow {
 }
 
 /** Who codes differently, the largest difference first. */
-export interface Leaning { type: "leaning"; rows: LeaningRow[]; }
+export interface Leaning {
+  type: "leaning";
+  rows: LeaningRow[];
+}
 
 export type Part = Rounds | Used | Agreement | Leaning | Change | Attention;
 
 /** What the kernel tells all views. */
 export type Told = Part | { type: "counted" | "acted" } | { type: "uncounted"; message: string };
 
-export interface UnitRow { unit_id: string; words: string; note: string; }
+export interface UnitRow {
+  unit_id: string;
+  words: string;
+  note: string;
+}
 
-export interface Units { type: "units"; door: Door; title: string; n: number; first: number; rows: UnitRow[]; }
+export interface Units {
+  type: "units";
+  door: Door;
+  title: string;
+  n: number;
+  first: number;
+  rows: UnitRow[];
+}
 
 export interface Coded extends CoderColumn {
   /** Labels of codes that must be decided again. */
   again: string[];
 }
 
-export interface UnitText { type: "unit"; unit_id: string; text: string; viewer: string; coders: Coded[]; }
+export interface UnitText {
+  type: "unit";
+  unit_id: string;
+  text: string;
+  viewer: string;
+  coders: Coded[];
+}
 
 export type Question =
   | { type: "hello" | "count" }
   | { type: "units"; door: Door; first: number; find: string; renewed: boolean }
   | { type: "unit"; unit_id: string };
 
-export type Answer = { type: "welcome"; coder: string; book: Book; parts: Part[] } | { type: "counting" } | Units | UnitText;
+export type Answer =
+  | { type: "welcome"; coder: string; book: Book; parts: Part[] }
+  | { type: "counting" }
+  | Units
+  | UnitText;

@@ -1,6 +1,11 @@
 // Which of the numbers on the page an arrow key goes to: the nearest one in its direction.
 
-export interface Box { left: number; right: number; top: number; bottom: number; }
+export interface Box {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
 
 /** Pixels by which two boxes may overlap and yet lie one beyond the other. */
 const SLACK = 4;
@@ -21,10 +26,17 @@ export function neighbour(boxes: readonly Box[], at: number, key: string): numbe
 }
 
 function distance(from: Box, to: Box, key: string): number {
-  const along = { ArrowRight: to.left - from.right, ArrowLeft: from.left - to.right, ArrowDown: to.top - from.bottom, ArrowUp: from.top - to.bottom }[key];
+  const along = {
+    ArrowRight: to.left - from.right,
+    ArrowLeft: from.left - to.right,
+    ArrowDown: to.top - from.bottom,
+    ArrowUp: from.top - to.bottom,
+  }[key];
   if (along === undefined || along < -SLACK) return Infinity;
   const isAcross = key === "ArrowRight" || key === "ArrowLeft";
-  const off = isAcross ? Math.abs(middle(from.top, from.bottom) - middle(to.top, to.bottom)) : Math.abs(middle(from.left, from.right) - middle(to.left, to.right));
+  const off = isAcross
+    ? Math.abs(middle(from.top, from.bottom) - middle(to.top, to.bottom))
+    : Math.abs(middle(from.left, from.right) - middle(to.left, to.right));
   return along + off * (isAcross ? ACROSS : DOWN);
 }
 

@@ -22,20 +22,26 @@ function AsOf({ session }: { session: Session }) {
   const rounds = session.rounds.value;
   return (
     <span class="s7-as-of" role="status">
-      {session.counting.value ? "Counting…" : rounds ? `As of ${shownTime(rounds.at)}${session.older.value ? "; there is new coding" : ""}` : ""}
+      {session.counting.value
+        ? "Counting…"
+        : rounds
+          ? `As of ${shownTime(rounds.at)}${session.older.value ? "; there is new coding" : ""}`
+          : ""}
     </span>
   );
 }
 
 function Recount({ session }: { session: Session }) {
-  return <Tool name="Count again" sign="↻" press="r" ready={!session.counting.value} run={() => session.count()} />;
+  return (
+    <Tool name="Count again" sign="↻" press="r" ready={!session.counting.value} run={() => session.count()} />
+  );
 }
 
 export function Page({ session }: { session: Session }) {
   const root = useRef<HTMLDivElement>(null);
 
   useEffect(() => {
-    const seen = new IntersectionObserver((entries) => {
+    const seen = new IntersectionObserver(entries => {
       session.inSight.value = entries.some(({ isIntersecting }) => isIntersecting);
     });
     seen.observe(root.current!);
@@ -52,7 +58,11 @@ export function Page({ session }: { session: Session }) {
 
   const goTo = (key: string, target: Element) => {
     const doors = [...root.current!.querySelectorAll<HTMLElement>(".s7-door")];
-    const to = neighbour(doors.map((door) => door.getBoundingClientRect()), doors.indexOf(target as HTMLElement), key);
+    const to = neighbour(
+      doors.map(door => door.getBoundingClientRect()),
+      doors.indexOf(target as HTMLElement),
+      key,
+    );
     if (to !== null) doors[to]!.focus();
   };
 
@@ -65,10 +75,15 @@ export function Page({ session }: { session: Session }) {
 
   const press = (event: KeyboardEvent, target: Element): boolean => {
     const step = target.closest(".s7-listed") ? stepOf(event.key) : 0;
-    if (step) return session.list.move(step), true;
+    if (step) {
+      session.list.move(step);
+      return true;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey) return false;
-    if (event.key === "/" && session.door.value) root.current!.querySelector<HTMLElement>(".s7-find")?.focus();
-    else if (event.key === "Enter" && target.closest(".s7-rows")) root.current!.querySelector<HTMLElement>(".s7-opened .s7-scroll")?.focus();
+    if (event.key === "/" && session.door.value)
+      root.current!.querySelector<HTMLElement>(".s7-find")?.focus();
+    else if (event.key === "Enter" && target.closest(".s7-rows"))
+      root.current!.querySelector<HTMLElement>(".s7-opened .s7-scroll")?.focus();
     else if (GO.includes(event.key) && !session.door.value) goTo(event.key, target);
     else return false;
     return true;

@@ -1,4 +1,5 @@
-// The panels of the overview: what is next, the rounds with their coders, agreement so far, and how codes are used.
+// The panels of the overview: what is next, the rounds with their coders, agreement so far, and how codes are
+// used.
 import type { ComponentChildren } from "preact";
 import { BasisLine } from "../shared/basis";
 import { sample, UNKNOWN } from "../shared/colours";
@@ -7,7 +8,9 @@ import type { AgreementRow, CoderRow, LeaningRow, RoundAgreement, RoundRow, Door
 import type { Session } from "./session";
 import { Button, Space } from "../shared/button";
 
-interface Props { session: Session; }
+interface Props {
+  session: Session;
+}
 
 function Panel({ name, title, children }: { name: string; title: string; children: ComponentChildren }) {
   return (
@@ -25,13 +28,21 @@ export function Next({ session }: Props) {
   // The steps of a study in which nothing is coded are about no texts yet.
   const isNew = !!attention?.rows.some(({ door }) => door.of === "begin");
   const ofCoder = attention?.of_coder ?? false;
-  const title = ofCoder ? `Your inbox: ${attention!.rows.length}` : isNew ? "How to begin" : "What needs attention next";
+  const title = ofCoder
+    ? `Your inbox: ${attention!.rows.length}`
+    : isNew
+      ? "How to begin"
+      : "What needs attention next";
   return (
     <Panel name="s7-next" title={title}>
       {isNew && <p class="s7-hint">No coding to show yet.</p>}
       {!attention && <Wait />}
-      {attention && !attention.rows.length && <p class="s7-hint">{ofCoder ? "Nothing waits for you." : "Nothing that you may see."}</p>}
-      {ofCoder && attention!.rows.length > 0 && <p class="s7-hint">Press I in the coding widget to go through it.</p>}
+      {attention && !attention.rows.length && (
+        <p class="s7-hint">{ofCoder ? "Nothing waits for you." : "Nothing that you may see."}</p>
+      )}
+      {ofCoder && attention!.rows.length > 0 && (
+        <p class="s7-hint">Press I in the coding widget to go through it.</p>
+      )}
       <ol>
         {attention?.rows.map(({ what, todo, n, door, cell }) => (
           <li key={what}>
@@ -43,7 +54,11 @@ export function Next({ session }: Props) {
                 </NumberDoor>
               )}
             </p>
-            {todo && <p class="s7-todo" dir="auto">{todo}</p>}
+            {todo && (
+              <p class="s7-todo" dir="auto">
+                {todo}
+              </p>
+            )}
             {cell && (
               <details open={isNew}>
                 <summary>Cell to run</summary>
@@ -62,7 +77,7 @@ export function RoundsPanel({ session }: Props) {
   return (
     <Panel name="s7-rounds" title="Rounds and coders">
       {!rounds && <Wait />}
-      {rounds?.rows.map((row) => (
+      {rounds?.rows.map(row => (
         <RoundOf key={row.round} session={session} row={row} />
       ))}
     </Panel>
@@ -77,22 +92,31 @@ function RoundOf({ session, row }: Props & { row: RoundRow }) {
         <span dir="auto">{name}</span>
         {row.state !== "none" && <span class="s7-round-state">{row.state}</span>}
         <Space />
-        <NumberDoor session={session} door={{ of: "planned", round: row.round }} n={row.n_units} label={`${row.n_units} texts of ${name}`}>
+        <NumberDoor
+          session={session}
+          door={{ of: "planned", round: row.round }}
+          n={row.n_units}
+          label={`${row.n_units} texts of ${name}`}
+        >
           {row.n_units} texts
         </NumberDoor>
-        <span class="s7-of">{row.n_coders} {row.n_coders === 1 ? "coder" : "coders"}</span>
+        <span class="s7-of">
+          {row.n_coders} {row.n_coders === 1 ? "coder" : "coders"}
+        </span>
       </h5>
       {row.coders.length > 0 && (
         <table>
           <thead class="s7-unseen">
             <tr>
-              {["Coder", "Share", "Finished", "Left", "Time"].map((word) => (
-                <th key={word} scope="col">{word}</th>
+              {["Coder", "Share", "Finished", "Left", "Time"].map(word => (
+                <th key={word} scope="col">
+                  {word}
+                </th>
               ))}
             </tr>
           </thead>
           <tbody>
-            {row.coders.map((coder) => (
+            {row.coders.map(coder => (
               <CoderLine key={coder.coder} session={session} round={row.round} row={coder} />
             ))}
           </tbody>
@@ -112,14 +136,24 @@ function CoderLine({ session, round, row }: Props & { round: string | null; row:
         <ShareBar share={n ? done / n : null} most={1} />
       </td>
       <td class="s7-number">
-        <NumberDoor session={session} door={{ of: "finished", round, coder }} n={done} label={`${done} of ${n} texts finished by ${coder}`}>
+        <NumberDoor
+          session={session}
+          door={{ of: "finished", round, coder }}
+          n={done}
+          label={`${done} of ${n} texts finished by ${coder}`}
+        >
           {done}
         </NumberDoor>{" "}
         of {n}
       </td>
       <td class="s7-number">
         {left > 0 && (
-          <NumberDoor session={session} door={{ of: "left", round, coder }} n={left} label={`${left} texts not finished by ${coder}`}>
+          <NumberDoor
+            session={session}
+            door={{ of: "left", round, coder }}
+            n={left}
+            label={`${left} texts not finished by ${coder}`}
+          >
             {left} left
           </NumberDoor>
         )}
@@ -130,7 +164,10 @@ function CoderLine({ session, round, row }: Props & { round: string | null; row:
   );
 }
 
-/** One line a code: the coder who differs most; the others behind “1 more”. Hidden where nobody surely differs. */
+/**
+ * One line a code: the coder who differs most; the others behind “1 more”. Hidden where nobody surely
+ * differs.
+ */
 export function LeaningPanel({ session }: Props) {
   const rows = session.leaning.value?.rows ?? [];
   if (!rows.length) return null;
@@ -138,15 +175,15 @@ export function LeaningPanel({ session }: Props) {
   const codes = [...new Set(rows.map(({ code }) => code))];
   return (
     <Panel name="s7-leaning" title="Who codes differently">
-      {codes.map((code) => {
-        const [first, ...more] = rows.filter((row) => row.code === code);
+      {codes.map(code => {
+        const [first, ...more] = rows.filter(row => row.code === code);
         return (
           <div key={code} class="s7-leans">
             <LeaningLine session={session} row={first!} most={most} />
             {more.length > 0 && (
               <details>
                 <summary>{more.length} more</summary>
-                {more.map((row) => (
+                {more.map(row => (
                   <LeaningLine key={row.coder} session={session} row={row} most={most} />
                 ))}
               </details>
@@ -154,7 +191,11 @@ export function LeaningPanel({ session }: Props) {
           </div>
         );
       })}
-      <p class="s7-hint">Share of texts with the code, ● the coder, ○ the others, on texts where most of the others agree. Listed if the difference is beyond chance, all coders and codes taken together. It says who to talk to, not who is right.</p>
+      <p class="s7-hint">
+        Share of texts with the code, ● the coder, ○ the others, on texts where most of the others agree.
+        Listed if the difference is beyond chance, all coders and codes taken together. It says who to talk
+        to, not who is right.
+      </p>
     </Panel>
   );
 }
@@ -165,10 +206,17 @@ function LeaningLine({ session, row, most }: Props & { row: LeaningRow; most: nu
     <div class="s7-leaning-line">
       <CodeSample session={session} code={code} label={label} />
       <b class="s7-strong">{coder}</b>
-      <span>{share} of {n}</span>
+      <span>
+        {share} of {n}
+      </span>
       <span class="s7-hint">the others {others}</span>
       <TwoDots at={at} othersAt={others_at} most={most} />
-      <NumberDoor session={session} door={{ of: "against", coder, code }} n={n_apart} label={`${n_apart} texts on which ${coder} decided against the others on ${label}`}>
+      <NumberDoor
+        session={session}
+        door={{ of: "against", coder, code }}
+        n={n_apart}
+        label={`${n_apart} texts on which ${coder} decided against the others on ${label}`}
+      >
         {n_apart} {n_apart === 1 ? "text" : "texts"}
       </NumberDoor>
     </div>
@@ -195,21 +243,27 @@ export function AgreementPanel({ session }: Props) {
                 </span>
               </th>
               <th scope="col">alpha</th>
-              <th scope="col" class="s7-number">by two</th>
+              <th scope="col" class="s7-number">
+                by two
+              </th>
               <th scope="col">still needed</th>
             </tr>
           </thead>
           <tbody>
-            {rows.map((row) => (
+            {rows.map(row => (
               <AgreementLine key={row.code} session={session} row={row} least={least} />
             ))}
           </tbody>
         </table>
       )}
-      {agreement?.words.map((words) => (
-        <p key={words} class="s7-hint">{words}</p>
+      {agreement?.words.map(words => (
+        <p key={words} class="s7-hint">
+          {words}
+        </p>
       ))}
-      {agreement && agreement.by_round.length > 0 && <ByRound session={session} rows={rows} rounds={agreement.by_round} />}
+      {agreement && agreement.by_round.length > 0 && (
+        <ByRound session={session} rows={rows} rounds={agreement.by_round} />
+      )}
     </Panel>
   );
 }
@@ -223,7 +277,9 @@ function ByRound({ session, rows, rounds }: Props & { rows: AgreementRow[]; roun
           <tr>
             <th scope="col">Code</th>
             {rounds.map(({ round }) => (
-              <th key={round ?? ""} scope="col" dir="auto">{round === null ? "no round" : `round ${round}`}</th>
+              <th key={round ?? ""} scope="col" dir="auto">
+                {round === null ? "no round" : `round ${round}`}
+              </th>
             ))}
           </tr>
         </thead>
@@ -237,7 +293,8 @@ function ByRound({ session, rows, rounds }: Props & { rows: AgreementRow[]; roun
                     <span class="s7-unreviewed">{codes[code].waits}</span>
                   ) : codes[code] ? (
                     <>
-                      <b>{codes[code].value}</b> {codes[code].interval} <span class="s7-hint">n = {codes[code].n}</span>
+                      <b>{codes[code].value}</b> {codes[code].interval}{" "}
+                      <span class="s7-hint">n = {codes[code].n}</span>
                     </>
                   ) : (
                     "–"
@@ -249,7 +306,11 @@ function ByRound({ session, rows, rounds }: Props & { rows: AgreementRow[]; roun
         </tbody>
       </table>
       {rounds.map(({ round, basis }) => (
-        <BasisLine key={round ?? ""} words={`${round === null ? "No round" : `Round ${round}`}: ${basis}`} whole />
+        <BasisLine
+          key={round ?? ""}
+          words={`${round === null ? "No round" : `Round ${round}`}: ${basis}`}
+          whole
+        />
       ))}
     </div>
   );
@@ -260,7 +321,9 @@ function AgreementLine({ session, row, least }: Props & { row: AgreementRow; lea
     <tr title={row.why || undefined}>
       <CodeName session={session} code={row.code} label={row.label} />
       {row.waits && !row.value ? (
-        <td class="s7-unreviewed" colSpan={2}>{row.waits}</td>
+        <td class="s7-unreviewed" colSpan={2}>
+          {row.waits}
+        </td>
       ) : row.alpha === null && row.why ? (
         <td class="s7-alpha" colSpan={2}>
           <b>{row.value}</b>
@@ -269,7 +332,14 @@ function AgreementLine({ session, row, least }: Props & { row: AgreementRow; lea
       ) : (
         <>
           <td class="s7-wide">
-            <DotAndLine value={row.alpha} low={row.low} high={row.high} outerLow={row.look_low} outerHigh={row.look_high} least={least} />
+            <DotAndLine
+              value={row.alpha}
+              low={row.low}
+              high={row.high}
+              outerLow={row.look_low}
+              outerHigh={row.look_high}
+              least={least}
+            />
           </td>
           <td class="s7-alpha">
             <b>{row.value}</b> <span class="s7-between">{row.interval}</span>
@@ -278,7 +348,12 @@ function AgreementLine({ session, row, least }: Props & { row: AgreementRow; lea
       )}
       <td class="s7-number">
         {(row.value || !row.waits) && (
-          <NumberDoor session={session} door={{ of: "double", code: row.code }} n={row.n} label={`${row.n} texts decided by two or more coders: ${row.label}`}>
+          <NumberDoor
+            session={session}
+            door={{ of: "double", code: row.code }}
+            n={row.n}
+            label={`${row.n} texts decided by two or more coders: ${row.label}`}
+          >
             {row.n}
           </NumberDoor>
         )}
@@ -289,7 +364,7 @@ function AgreementLine({ session, row, least }: Props & { row: AgreementRow; lea
 }
 
 /** What waits for review has no rank: it stands after the others. */
-const rank = ({ n, waits }: UsedRow) => (waits ? -1 : n ?? -1);
+const rank = ({ n, waits }: UsedRow) => (waits ? -1 : (n ?? -1));
 
 export function UsedPanel({ session }: Props) {
   const used = session.used.value;
@@ -306,17 +381,21 @@ export function UsedPanel({ session }: Props) {
               <th scope="col">Code</th>
               <th scope="col">share of decisions</th>
               <th scope="col">over time</th>
-              <th scope="col" class="s7-number">texts</th>
+              <th scope="col" class="s7-number">
+                texts
+              </th>
             </tr>
           </thead>
           <tbody>
             {[...used.rows]
               .sort((a, b) => rank(b) - rank(a))
-              .map((row) => (
+              .map(row => (
                 <tr key={row.code}>
                   <CodeName session={session} code={row.code} label={row.label} />
                   {row.n === null ? (
-                    <td class="s7-unreviewed" colSpan={3}>{row.waits}</td>
+                    <td class="s7-unreviewed" colSpan={3}>
+                      {row.waits}
+                    </td>
                   ) : (
                     <>
                       <td class="s7-wide">
@@ -325,9 +404,20 @@ export function UsedPanel({ session }: Props) {
                           <span class="s7-percent">{row.percent}</span>
                         </span>
                       </td>
-                      <td class="s7-over-time">{row.waits ? <span class="s7-unreviewed">{row.waits}</span> : row.parts.length > 0 && <Line values={row.parts} most={mostOfParts} height={18} />}</td>
+                      <td class="s7-over-time">
+                        {row.waits ? (
+                          <span class="s7-unreviewed">{row.waits}</span>
+                        ) : (
+                          row.parts.length > 0 && <Line values={row.parts} most={mostOfParts} height={18} />
+                        )}
+                      </td>
                       <td class="s7-number">
-                        <NumberDoor session={session} door={{ of: "applied", code: row.code }} n={row.n} label={`${row.n} texts with ${row.label}`}>
+                        <NumberDoor
+                          session={session}
+                          door={{ of: "applied", code: row.code }}
+                          n={row.n}
+                          label={`${row.n} texts with ${row.label}`}
+                        >
                           {row.n}
                         </NumberDoor>
                       </td>
@@ -341,7 +431,8 @@ export function UsedPanel({ session }: Props) {
       {used && (
         <p class="s7-hint">
           {used.n_finished} {used.n_finished === 1 ? "text" : "texts"}.
-          {mostOfParts > 0 && " Over time: the share in equal parts of the coding order, same scale for all codes."}
+          {mostOfParts > 0 &&
+            " Over time: the share in equal parts of the coding order, same scale for all codes."}
         </p>
       )}
     </Panel>
@@ -355,10 +446,15 @@ export function ChangePanel({ session }: Props) {
       {!change && <Wait />}
       {change && (
         <>
-          {change.alarms.map((alarm) => (
+          {change.alarms.map(alarm => (
             <p key={`${alarm.coder} ${alarm.code}`} class="s7-alarm" dir="auto">
               {alarm.words}{" "}
-              <NumberDoor session={session} door={{ of: "later", coder: alarm.coder, code: alarm.code }} n={alarm.n_later} label={`${alarm.n_later} later texts of ${alarm.coder}: ${alarm.label}`}>
+              <NumberDoor
+                session={session}
+                door={{ of: "later", coder: alarm.coder, code: alarm.code }}
+                n={alarm.n_later}
+                label={`${alarm.n_later} later texts of ${alarm.coder}: ${alarm.label}`}
+              >
                 {alarm.n_later} texts
               </NumberDoor>
             </p>
@@ -410,6 +506,13 @@ function NumberDoor({ session, door, n, label, children }: NumberProps) {
   const key = JSON.stringify([door.of, door.round ?? null, door.coder ?? null, door.code ?? null]);
   const opener = `.s7-door[data-door="${CSS.escape(key)}"]`;
   return (
-    <Button class="s7-door" data-door={key} aria-label={label} title={label} onClick={() => session.open(door, opener)} words={children} />
+    <Button
+      class="s7-door"
+      data-door={key}
+      aria-label={label}
+      title={label}
+      onClick={() => session.open(door, opener)}
+      words={children}
+    />
   );
 }

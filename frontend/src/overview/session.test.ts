@@ -1,4 +1,5 @@
-// The overview in the browser: parts as they come, doors and back, and counting anew no oftener than others can bear.
+// The overview in the browser: parts as they come, doors and back, and counting anew no oftener than others
+// can bear.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Model, Reply } from "../shared/channel";
 import { code } from "../shared/code.test.kit";
@@ -13,14 +14,18 @@ class Kernel {
 
   model(): Model {
     return {
-      send: (content) => void this.asked.push(structuredClone(content) as Asked),
+      send: content => void this.asked.push(structuredClone(content) as Asked),
       on: (_, listener) => void this.hear.add(listener),
       off: (_, listener) => void this.hear.delete(listener),
     };
   }
 
   say(answer: object, to: Asked | null = null): void {
-    [...this.hear].forEach((hear) => hear(structuredClone({ ...answer, id: to?.id ?? null, client: to?.client ?? null }) as unknown as Reply));
+    [...this.hear].forEach(hear =>
+      hear(
+        structuredClone({ ...answer, id: to?.id ?? null, client: to?.client ?? null }) as unknown as Reply,
+      ),
+    );
   }
 
   /** Answer what was asked; lists have `n` texts. */
@@ -28,9 +33,14 @@ class Kernel {
     for (const asked of this.asked.splice(0)) {
       if (asked.type === "hello") this.say({ type: "welcome", coder: "lead", book: BOOK, parts: [] }, asked);
       else if (asked.type === "count") this.say({ type: "counting" }, asked);
-      else if (asked.type === "unit") this.say({ type: "unit", unit_id: asked.unit_id, text: "Text", viewer: "lead", coders: [] }, asked);
+      else if (asked.type === "unit")
+        this.say({ type: "unit", unit_id: asked.unit_id, text: "Text", viewer: "lead", coders: [] }, asked);
       else if (asked.type === "units") {
-        const rows = Array.from({ length: Math.min(2, n - asked.first) }, (_, at) => ({ unit_id: `${asked.door.of}${asked.first + at}`, words: "", note: "" }));
+        const rows = Array.from({ length: Math.min(2, n - asked.first) }, (_, at) => ({
+          unit_id: `${asked.door.of}${asked.first + at}`,
+          words: "",
+          note: "",
+        }));
         this.say({ type: "units", title: asked.door.of, n, first: asked.first, rows }, asked);
       }
     }
@@ -65,9 +75,18 @@ function counted(after = 0): void {
 
 test("each part is shown as it comes, to a second view at once", () => {
   expect([session.coder.value, session.counting.value]).toEqual(["lead", true]);
-  const rounds = { type: "rounds", at: "2026-03-02T09:00:00+00:00", rows: [], book: { ...BOOK, title: "Newer" } };
+  const rounds = {
+    type: "rounds",
+    at: "2026-03-02T09:00:00+00:00",
+    rows: [],
+    book: { ...BOOK, title: "Newer" },
+  };
   kernel.say(rounds);
-  expect([session.rounds.value?.at, session.book.codebook.value?.title, session.agreement.value]).toEqual([rounds.at, "Newer", null]);
+  expect([session.rounds.value?.at, session.book.codebook.value?.title, session.agreement.value]).toEqual([
+    rounds.at,
+    "Newer",
+    null,
+  ]);
   counted();
   expect(session.counting.value).toBe(false);
 });
@@ -130,7 +149,17 @@ test("the answer to another number that comes late is not shown", () => {
 });
 
 test("each part is shown as it comes", () => {
-  const row = { coder: "ben", code: "warm", label: "Warm", n: 200, at: 0, others_at: 0.14, share: "0 %", others: "14 %", n_apart: 27 };
+  const row = {
+    coder: "ben",
+    code: "warm",
+    label: "Warm",
+    n: 200,
+    at: 0,
+    others_at: 0.14,
+    share: "0 %",
+    others: "14 %",
+    n_apart: 27,
+  };
   kernel.say({ type: "leaning", rows: [row] });
   kernel.say({ type: "attention", of_coder: false, rows: [] });
   expect([session.leaning.value?.rows, session.attention.value?.rows]).toEqual([[row], []]);

@@ -3,9 +3,27 @@ import { batch, effect, signal } from "@preact/signals";
 import type { Model } from "../shared/channel";
 import { WidgetSession } from "../shared/session";
 import { PagedRows } from "../shared/pagedrows";
-import type { Agreement, Answer, Attention, Book, Change, Door, Leaning, Part, Question, Rounds, Told, UnitRow, UnitText, Used } from "./messages";
+import type {
+  Agreement,
+  Answer,
+  Attention,
+  Book,
+  Change,
+  Door,
+  Leaning,
+  Part,
+  Question,
+  Rounds,
+  Told,
+  UnitRow,
+  UnitText,
+  Used,
+} from "./messages";
 
-/** Counting anew waits so long after an act, and at least so many times what counting took: others work in this kernel. */
+/**
+ * Counting anew waits so long after an act, and at least so many times what counting took: others work in
+ * this kernel.
+ */
 const [WAIT_MS, REST] = [1_000, 3];
 
 export class Session extends WidgetSession<Question, Answer, never, Told> {
@@ -42,7 +60,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
     const show = (part: Part) => this.#show(part);
     this.hear({
       answers: {
-        welcome: (answer) =>
+        welcome: answer =>
           batch(() => {
             this.coder.value = answer.coder;
             this.#showBook(answer.book);
@@ -53,7 +71,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
           this.list.heard(answer.first, answer.n, answer.rows, question.renewed);
           if (question.door === this.door.value) this.title.value = answer.title;
         },
-        unit: (answer) => {
+        unit: answer => {
           const row = this.list.rows.peek().get(this.list.cursor.peek());
           if (this.door.peek() && row?.unit_id === answer.unit_id) this.text.value = answer;
         },
@@ -80,7 +98,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
       },
       close: () => {
         clearTimeout(this.#timer);
-        ends.forEach((end) => end());
+        ends.forEach(end => end());
       },
     });
     this.#begin({ type: "hello" });
@@ -132,7 +150,8 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   /** The text of the marked row, once that is here. */
   #askText(): void {
     const row = this.list.rows.value.get(this.list.cursor.value);
-    if (this.door.value && row && row.unit_id !== this.text.peek()?.unit_id) this.channel.ask({ type: "unit", unit_id: row.unit_id });
+    if (this.door.value && row && row.unit_id !== this.text.peek()?.unit_id)
+      this.channel.ask({ type: "unit", unit_id: row.unit_id });
   }
 
   #countWhenSeen(): void {

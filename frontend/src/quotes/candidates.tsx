@@ -21,10 +21,17 @@ export function Codes({ session }: { session: Session }) {
     <nav class="s7-quote-codes" aria-label="Codes">
       <BasisLine words={session.words.value} />
       <ul>
-        {session.progress.value.map((one) => (
+        {session.progress.value.map(one => (
           <li key={one.code}>
-            <Button class="s7-quiet s7-quote-code" aria-current={one.code === open ? "true" : undefined} style={{ "--s7-c": session.book.looks.value.get(one.code)?.colour ?? "currentColor" }} onClick={() => session.openCode(one.code)}>
-              <span class="s7-quote-label" dir="auto">{session.label(one.code)}</span>
+            <Button
+              class="s7-quiet s7-quote-code"
+              aria-current={one.code === open ? "true" : undefined}
+              style={{ "--s7-c": session.book.looks.value.get(one.code)?.colour ?? "currentColor" }}
+              onClick={() => session.openCode(one.code)}
+            >
+              <span class="s7-quote-label" dir="auto">
+                {session.label(one.code)}
+              </span>
               <Approved of={one} />
             </Button>
           </li>
@@ -35,9 +42,16 @@ export function Codes({ session }: { session: Session }) {
 }
 
 function Approved({ of }: { of: OfCode }) {
-  const words = [`${of.n_approved} of ${of.n_wanted} approved`, of.n_waiting && `${of.n_waiting} not approved yet`, of.n_against ? "a disconfirming case" : "no disconfirming case yet"];
+  const words = [
+    `${of.n_approved} of ${of.n_wanted} approved`,
+    of.n_waiting && `${of.n_waiting} not approved yet`,
+    of.n_against ? "a disconfirming case" : "no disconfirming case yet",
+  ];
   return (
-    <span class={of.n_approved >= of.n_wanted ? "s7-number s7-enough" : "s7-number"} title={words.filter(Boolean).join(", ")}>
+    <span
+      class={of.n_approved >= of.n_wanted ? "s7-number s7-enough" : "s7-number"}
+      title={words.filter(Boolean).join(", ")}
+    >
       {of.n_approved} of {of.n_wanted}
       {of.n_waiting ? ` +${of.n_waiting}` : ""}
       {of.n_against ? " ≠" : ""}
@@ -71,7 +85,10 @@ export function Candidates({ session }: { session: Session }) {
     const list = box.current;
     const row = list?.querySelector<HTMLElement>(".s7-here");
     if (!list || !row) return;
-    const [above, below] = [row.offsetTop - list.scrollTop, row.offsetTop + row.offsetHeight - list.scrollTop - list.clientHeight];
+    const [above, below] = [
+      row.offsetTop - list.scrollTop,
+      row.offsetTop + row.offsetHeight - list.scrollTop - list.clientHeight,
+    ];
     if (above < 0) list.scrollTop += above;
     else if (below > 0) list.scrollTop += below;
   }, [place, rows.length, session.code.value]);
@@ -79,19 +96,33 @@ export function Candidates({ session }: { session: Session }) {
     <section class="s7-candidates" aria-label="Passages">
       <h4 dir="auto">
         {session.label(session.code.value)}{" "}
-        <span class="s7-count">{session.n.value} {session.n.value === 1 ? "passage" : "passages"}{waits && ` · ${waits}`}</span>
+        <span class="s7-count">
+          {session.n.value} {session.n.value === 1 ? "passage" : "passages"}
+          {waits && ` · ${waits}`}
+        </span>
         <Button
-          type="button" class="s7-quiet s7-reread" aria-label="Read the study again" title="Read the study again and propose again" onClick={() => session.openCode(session.code.value, true)}
+          type="button"
+          class="s7-quiet s7-reread"
+          aria-label="Read the study again"
+          title="Read the study again and propose again"
+          onClick={() => session.openCode(session.code.value, true)}
           words="⟳"
         />
       </h4>
       <div class="s7-box" ref={box}>
-        <div class="s7-candidate-rows" role={rows.length ? "listbox" : undefined} aria-label="Passages" tabIndex={0}>
+        <div
+          class="s7-candidate-rows"
+          role={rows.length ? "listbox" : undefined}
+          aria-label="Passages"
+          tabIndex={0}
+        >
           {rows.map((row, at) => (
             <Row key={keyOf(row)} session={session} row={row} at={at} />
           ))}
         </div>
-        {rows.length < session.n.value && <Button class="s7-quiet s7-more-passages" onClick={() => session.more()} words="More" />}
+        {rows.length < session.n.value && (
+          <Button class="s7-quiet s7-more-passages" onClick={() => session.more()} words="More" />
+        )}
       </div>
       {!rows.length && <p class="s7-hint">You may not see any passage with this code yet.</p>}
     </section>
@@ -104,11 +135,27 @@ function Row({ session, row, at }: { session: Session; row: Candidate; at: numbe
   const quote = row.quote?.state === "refused" ? null : row.quote;
   const role = quote?.role ?? row.role;
   return (
-    <div class={["s7-row s7-candidate", here && "s7-here", state === "refused" && "s7-is-out"].filter(Boolean).join(" ")} role="option" aria-selected={here} onClick={() => session.choose(at)}>
-      <p class="s7-candidate-words" dir="auto" lang="">{quote?.paraphrase ? quote.paraphrase : <Flagged {...(quote?.words ?? row)} />}</p>
+    <div
+      class={["s7-row s7-candidate", here && "s7-here", state === "refused" && "s7-is-out"]
+        .filter(Boolean)
+        .join(" ")}
+      role="option"
+      aria-selected={here}
+      onClick={() => session.choose(at)}
+    >
+      <p class="s7-candidate-words" dir="auto" lang="">
+        {quote?.paraphrase ? quote.paraphrase : <Flagged {...(quote?.words ?? row)} />}
+      </p>
       <p class="s7-candidate-about">
         {state && (
-          <span class={`s7-quote-state s7-is-${state}`} role="img" aria-label={SIGNS[state][1]} title={SIGNS[state][1]}>{SIGNS[state][0]}</span>
+          <span
+            class={`s7-quote-state s7-is-${state}`}
+            role="img"
+            aria-label={SIGNS[state][1]}
+            title={SIGNS[state][1]}
+          >
+            {SIGNS[state][0]}
+          </span>
         )}
         {role === "disconfirms" && <span class="s7-quote-badge">against</span>}
         {quote?.paraphrase && <span class="s7-quote-badge">paraphrase</span>}
@@ -118,7 +165,11 @@ function Row({ session, row, at }: { session: Session; row: Candidate; at: numbe
         {row.coders && <span dir="auto">{row.coders}</span>}
       </p>
       {row.removed && <p class="s7-why s7-proposed">Its coding was removed: press r to refuse it</p>}
-      {row.why && <p class={row.drawn ? "s7-why s7-proposed" : "s7-why"}>{row.drawn ? `Proposed – ${row.why}` : `Not proposed: ${row.why}`}</p>}
+      {row.why && (
+        <p class={row.drawn ? "s7-why s7-proposed" : "s7-why"}>
+          {row.drawn ? `Proposed – ${row.why}` : `Not proposed: ${row.why}`}
+        </p>
+      )}
     </div>
   );
 }

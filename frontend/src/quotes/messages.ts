@@ -5,12 +5,23 @@ export type State = "chosen" | "approved" | "refused";
 export type Role = "shows" | "disconfirms";
 
 /** A passage by its text, its code and its span; no span: the whole text. */
-export interface Key { unit_id: string; code: string; start: number | null; end: number | null; }
+export interface Key {
+  unit_id: string;
+  code: string;
+  start: number | null;
+  end: number | null;
+}
 
 /** Words, with marks on those that may identify somebody; cut if long. */
-export interface Words { words: string; cut: boolean; marks: [number, number][]; }
+export interface Words {
+  words: string;
+  cut: boolean;
+  marks: [number, number][];
+}
 
-/** The decision about a passage. Two states come by themselves: its code changed, its paraphrase was erased. */
+/**
+ * The decision about a passage. Two states come by themselves: its code changed, its paraphrase was erased.
+ */
 export interface Quote {
   start: number | null;
   end: number | null;
@@ -37,7 +48,15 @@ export interface Candidate extends Key, Words {
   quote: Quote | null;
 }
 
-export interface OfCode { code: string; n_approved: number; n_waiting: number; n_against: number; n_wanted: number; n_candidates: number; waits: string; }
+export interface OfCode {
+  code: string;
+  n_approved: number;
+  n_waiting: number;
+  n_against: number;
+  n_wanted: number;
+  n_candidates: number;
+  waits: string;
+}
 
 /** A passage with its whole text. */
 export interface Passage extends Candidate {
@@ -51,12 +70,23 @@ export interface Passage extends Candidate {
   others: { code: string; state: Quote["state"]; paraphrase: string | null }[];
 }
 
-export interface Page { type: "code"; code: string; n: number; first: number; rows: Candidate[]; progress: OfCode[]; }
+export interface Page {
+  type: "code";
+  code: string;
+  n: number;
+  first: number;
+  rows: Candidate[];
+  progress: OfCode[];
+}
 
 /** An unsaved paraphrase. */
 export type Draft = Key & { text: string };
 
-export type Question = { type: "hello" } | { type: "code"; code: string; first: number; fresh?: boolean } | ({ type: "text" } & Key) | { type: "keep"; drafts: Draft[] };
+export type Question =
+  | { type: "hello" }
+  | { type: "code"; code: string; first: number; fresh?: boolean }
+  | ({ type: "text" } & Key)
+  | { type: "keep"; drafts: Draft[] };
 
 export interface Welcome {
   type: "welcome";
@@ -73,6 +103,14 @@ export interface Welcome {
 export type Answer = Welcome | Page | Passage | { type: "kept" };
 
 /** A decision, an undo or a redo was recorded; `rows` are the passages of its text as they are now. */
-export interface Done { type: "done"; unit_id: string; code: string; undone: boolean; redone: boolean; rows: Candidate[]; progress: OfCode[]; }
+export interface Done {
+  type: "done";
+  unit_id: string;
+  code: string;
+  undone: boolean;
+  redone: boolean;
+  rows: Candidate[];
+  progress: OfCode[];
+}
 
 export type { Span };

@@ -35,7 +35,9 @@ function Header({ session }: { session: Session }) {
       <Who session={session} role="The lead" />
       <div class="s7-progress">
         <Bar label="Approved" done={approved} of={wanted} />
-        <span class="s7-numbers">{approved} of {wanted} approved</span>
+        <span class="s7-numbers">
+          {approved} of {wanted} approved
+        </span>
       </div>
     </>
   );
@@ -61,7 +63,8 @@ export function Page({ session }: { session: Session }) {
   /** The edge of the selection that an arrow moves together with Shift. */
   const press = (event: KeyboardEvent): boolean => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key] as Step | undefined;
-    if (!event.shiftKey || event.ctrlKey || event.metaKey || !by) return scrollsText(root.current!, event.key);
+    if (!event.shiftKey || event.ctrlKey || event.metaKey || !by)
+      return scrollsText(root.current!, event.key);
     session.presses.inTurn(() => session.selecting.move(event.altKey ? "start" : "end", "word", by));
     return true;
   };
@@ -119,7 +122,15 @@ export function Page({ session }: { session: Session }) {
       <div class="s7-panes s7-quote-panes">
         <Codes session={session} />
         <Candidates session={session} />
-        {passage && row ? <PassagePane session={session} passage={passage} row={row} /> : <p class="s7-passage s7-hint">{row ? waitingWords("Reading the text…", session.presses.waiting.value.length) : "No passage is open."}</p>}
+        {passage && row ? (
+          <PassagePane session={session} passage={passage} row={row} />
+        ) : (
+          <p class="s7-passage s7-hint">
+            {row
+              ? waitingWords("Reading the text…", session.presses.waiting.value.length)
+              : "No passage is open."}
+          </p>
+        )}
       </div>
     </Frame>
   );

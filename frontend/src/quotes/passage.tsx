@@ -7,19 +7,33 @@ import { Flagged, SIGNS } from "./candidates";
 import type { Candidate, Passage } from "./messages";
 import type { Session } from "./session";
 
-export function PassagePane({ session, passage, row }: { session: Session; passage: Passage; row: Candidate }) {
+export function PassagePane({
+  session,
+  passage,
+  row,
+}: {
+  session: Session;
+  passage: Passage;
+  row: Candidate;
+}) {
   return (
     <section class="s7-passage" aria-label="The passage">
       <div class="s7-unit-line">
-        <span class="s7-unit-id" dir="auto">{row.unit_id}</span>
+        <span class="s7-unit-id" dir="auto">
+          {row.unit_id}
+        </span>
         <span dir="auto">{row.case_id ?? "participant unknown"}</span>
         {row.rating && <span>{`${session.ratingName.value} ${row.rating}`}</span>}
       </div>
-      <Conversation unit={passage} open={session.showConversation.value} onToggle={() => (session.showConversation.value = !session.showConversation.value)} />
+      <Conversation
+        unit={passage}
+        open={session.showConversation.value}
+        onToggle={() => (session.showConversation.value = !session.showConversation.value)}
+      />
       <TextView
         unit={{ unit_id: passage.unit_id, text: passage.text, codings: [] }}
         book={session.book}
-        theirs={passage.coded.filter((one) => one.start !== null)}
+        theirs={passage.coded.filter(one => one.start !== null)}
         selection={session.selecting.span.value}
         sought={session.selecting.sought.value}
         frozen={session.selecting.dragging.value}
@@ -41,7 +55,13 @@ function InPrint({ session, passage, row }: { session: Session; passage: Passage
   return (
     <div class="s7-in-print">
       <figure class={said ? "s7-original s7-replaced" : "s7-original"}>
-        <figcaption>{said ? "The participant’s words (not printed)" : shortened ? "Printed, shortened to" : "The participant’s words"}</figcaption>
+        <figcaption>
+          {said
+            ? "The participant’s words (not printed)"
+            : shortened
+              ? "Printed, shortened to"
+              : "The participant’s words"}
+        </figcaption>
         <blockquote dir="auto" lang="">
           <Flagged {...(shortened ? quote.words : passage.whole)} />
         </blockquote>
@@ -56,12 +76,14 @@ function InPrint({ session, passage, row }: { session: Session; passage: Passage
             aria-label="Paraphrase, printed instead of the participant’s words"
             placeholder="In words of your own"
             value={session.draft.value}
-            onInput={(event) => session.write(event.currentTarget.value)}
+            onInput={event => session.write(event.currentTarget.value)}
           />
         ) : said ? (
           <blockquote dir="auto">{said}</blockquote>
         ) : (
-          <p class="s7-hint"><kbd>p</kbd> writes a paraphrase{session.isBegun ? " (you have started one)" : ""}</p>
+          <p class="s7-hint">
+            <kbd>p</kbd> writes a paraphrase{session.isBegun ? " (you have started one)" : ""}
+          </p>
         )}
       </figure>
     </div>
@@ -73,17 +95,26 @@ function Standing({ session, passage, row }: { session: Session; passage: Passag
   return (
     <ul class="s7-notes">
       {quote && (
-        <li>{SIGNS[quote.state][0]} {SIGNS[quote.state][1]} · <span dir="auto">{quote.by}</span>, {shownDate(quote.at)}</li>
+        <li>
+          {SIGNS[quote.state][0]} {SIGNS[quote.state][1]} · <span dir="auto">{quote.by}</span>,{" "}
+          {shownDate(quote.at)}
+        </li>
       )}
       {row.removed && (
-        <li><span class="s7-flag">Its coding was removed.</span> You can only refuse it.</li>
+        <li>
+          <span class="s7-flag">Its coding was removed.</span> You can only refuse it.
+        </li>
       )}
       {row.identifies && (
-        <li><span class="s7-flag">May identify somebody: {row.identifies}.</span> It is printed if you approve it.</li>
+        <li>
+          <span class="s7-flag">May identify somebody: {row.identifies}.</span> It is printed if you approve
+          it.
+        </li>
       )}
-      {passage.others.map((one) => (
+      {passage.others.map(one => (
         <li key={one.code}>
-          Some of these words are also quoted under <span dir="auto">{session.label(one.code)}</span> ({SIGNS[one.state][1]}
+          Some of these words are also quoted under <span dir="auto">{session.label(one.code)}</span> (
+          {SIGNS[one.state][1]}
           {one.paraphrase ? ", as a paraphrase" : ""}).
         </li>
       ))}
@@ -102,8 +133,19 @@ function Buttons({ session, row }: { session: Session; row: Candidate }) {
       ) : (
         <Button onClick={() => session.beginParaphrase()} press="p" words="Paraphrase" />
       )}
-      <Button title="To the selected words; with none selected, the whole passage again" onClick={() => session.shorten()} press="c" words="Shorten" />
-      <Button aria-pressed={against} title="Whether it disconfirms the code" onClick={() => session.turn()} press="d" words="Against" />
+      <Button
+        title="To the selected words; with none selected, the whole passage again"
+        onClick={() => session.shorten()}
+        press="c"
+        words="Shorten"
+      />
+      <Button
+        aria-pressed={against}
+        title="Whether it disconfirms the code"
+        onClick={() => session.turn()}
+        press="d"
+        words="Against"
+      />
     </div>
   );
 }

@@ -1,4 +1,5 @@
-// Choosing quotes in the browser: keys to decisions, words and paraphrases, what is begun, a kernel that is gone.
+// Choosing quotes in the browser: keys to decisions, words and paraphrases, what is begun, a kernel that is
+// gone.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Model, Reply } from "../shared/channel";
 import { code } from "../shared/code.test.kit";
@@ -22,7 +23,7 @@ class Kernel {
 
   model(): Model {
     return {
-      send: (content) => {
+      send: content => {
         if (this.dead) throw new Error("comm is dead");
         const asked = structuredClone(content) as Asked;
         if (!this.mute) queueMicrotask(() => this.say(this.answer(asked), asked));
@@ -33,32 +34,93 @@ class Kernel {
   }
 
   say(answer: object, to: Asked): void {
-    [...this.hear].forEach((hear) => hear(structuredClone({ ...answer, id: to.id, client: to.client }) as unknown as Reply));
+    [...this.hear].forEach(hear =>
+      hear(structuredClone({ ...answer, id: to.id, client: to.client }) as unknown as Reply),
+    );
   }
 
   row(n: number, of = "warm"): Candidate {
-    const act = this.acts.findLast((one) => one.unit_id === `m${n}` && one.code === of && !this.undone.has(one.id));
+    const act = this.acts.findLast(
+      one => one.unit_id === `m${n}` && one.code === of && !this.undone.has(one.id),
+    );
     const whole = { words: TEXT, cut: false, marks: [] };
-    const quote: Quote | null = act ? { start: act.start!, end: act.end!, state: act.state as "approved", role: act.role as "shows", paraphrase: act.paraphrase ?? null, by: "lead", at: "2026-03-01T09:00:00Z", words: whole } : null;
-    return { unit_id: `m${n}`, code: of, start: null, end: null, ...whole, case_id: `p${n}`, rating: "4", coders: "ana", role: "shows", why: "drawn at random", drawn: true, removed: this.removed.includes(n), identifies: "", quote };
+    const quote: Quote | null = act
+      ? {
+          start: act.start!,
+          end: act.end!,
+          state: act.state as "approved",
+          role: act.role as "shows",
+          paraphrase: act.paraphrase ?? null,
+          by: "lead",
+          at: "2026-03-01T09:00:00Z",
+          words: whole,
+        }
+      : null;
+    return {
+      unit_id: `m${n}`,
+      code: of,
+      start: null,
+      end: null,
+      ...whole,
+      case_id: `p${n}`,
+      rating: "4",
+      coders: "ana",
+      role: "shows",
+      why: "drawn at random",
+      drawn: true,
+      removed: this.removed.includes(n),
+      identifies: "",
+      quote,
+    };
   }
 
   /** Passages whose coding was removed. */
   removed: number[] = [];
 
   progress() {
-    return ["warm", "cold"].map((of) => ({ code: of, n_approved: [0, 1, 2].filter((n) => this.row(n, of).quote?.state === "approved").length, n_waiting: 0, n_against: 0, n_wanted: 3, n_candidates: 3 }));
+    return ["warm", "cold"].map(of => ({
+      code: of,
+      n_approved: [0, 1, 2].filter(n => this.row(n, of).quote?.state === "approved").length,
+      n_waiting: 0,
+      n_against: 0,
+      n_wanted: 3,
+      n_candidates: 3,
+    }));
   }
 
   answer(asked: Asked): object {
     const progress = this.progress();
     switch (asked.type) {
       case "hello":
-        return { type: "welcome", coder: "lead", work_id: "study", codebook: { title: "t", version: "", facets: [], codes: [code("warm", "w"), code("cold", "c")] }, rating: "Stars", words: "Counted.", progress, unsaved: this.kept.length ? { drafts: this.kept } : {} };
+        return {
+          type: "welcome",
+          coder: "lead",
+          work_id: "study",
+          codebook: { title: "t", version: "", facets: [], codes: [code("warm", "w"), code("cold", "c")] },
+          rating: "Stars",
+          words: "Counted.",
+          progress,
+          unsaved: this.kept.length ? { drafts: this.kept } : {},
+        };
       case "code":
-        return { type: "code", code: asked.code, n: 3, first: 0, rows: [0, 1, 2].map((n) => this.row(n, asked.code)), progress };
+        return {
+          type: "code",
+          code: asked.code,
+          n: 3,
+          first: 0,
+          rows: [0, 1, 2].map(n => this.row(n, asked.code)),
+          progress,
+        };
       case "text":
-        return { ...this.row(Number(asked.unit_id[1]), asked.code), type: "text", text: TEXT, context: [], coded: [], whole: { words: TEXT, cut: false, marks: [] }, others: [] };
+        return {
+          ...this.row(Number(asked.unit_id[1]), asked.code),
+          type: "text",
+          text: TEXT,
+          context: [],
+          coded: [],
+          whole: { words: TEXT, cut: false, marks: [] },
+          others: [],
+        };
       case "keep":
         this.kept = asked.drafts;
         return { type: "kept" };
@@ -68,11 +130,19 @@ class Kernel {
   }
 
   private record(act: Act): object {
-    const last = this.acts.findLast((one) => !this.undone.has(one.id));
+    const last = this.acts.findLast(one => !this.undone.has(one.id));
     if (act.kind === "undo") this.undone.add(last!.id);
     else this.acts.push(act);
     const meant = act.kind === "undo" ? last! : act;
-    return { type: "done", unit_id: meant.unit_id, code: meant.code, undone: act.kind === "undo", redone: false, rows: [this.row(Number(meant.unit_id![1]), meant.code)], progress: this.progress() };
+    return {
+      type: "done",
+      unit_id: meant.unit_id,
+      code: meant.code,
+      undone: act.kind === "undo",
+      redone: false,
+      rows: [this.row(Number(meant.unit_id![1]), meant.code)],
+      progress: this.progress(),
+    };
   }
 }
 
@@ -90,7 +160,7 @@ async function session(kernel: Kernel): Promise<Session> {
 
 beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => {
-  open.forEach((one) => one.close());
+  open.forEach(one => one.close());
   open = [];
   shelf().clear();
   drafts().clear();
@@ -106,7 +176,12 @@ test("one key each: approved and refused, and the next undecided passage opens",
   expect(view.here.value?.unit_id).toBe("m1");
   view.refuse();
   await settle();
-  expect(kernel.acts.map(({ state, unit_id, paraphrase, role }) => [state, unit_id, paraphrase, role])).toEqual([["approved", "m0", null, "shows"], ["refused", "m1", null, "shows"]]);
+  expect(
+    kernel.acts.map(({ state, unit_id, paraphrase, role }) => [state, unit_id, paraphrase, role]),
+  ).toEqual([
+    ["approved", "m0", null, "shows"],
+    ["refused", "m1", null, "shows"],
+  ]);
   expect(view.ofCode("warm")?.n_approved).toBe(1);
   view.undo();
   await settle();
@@ -154,7 +229,23 @@ test("Ctrl+Enter approves what is being written", async () => {
 test("a quote whose paraphrase was erased is not approved in the participant's own words", async () => {
   const kernel = new Kernel();
   const view = await session(kernel);
-  view.rows.value = view.rows.value.map((row, at) => (at ? row : { ...row, quote: { start: null, end: null, state: "erased", role: "shows", paraphrase: "", by: "lead", at: "2026-03-01T09:00:00Z", words: row } }));
+  view.rows.value = view.rows.value.map((row, at) =>
+    at
+      ? row
+      : {
+          ...row,
+          quote: {
+            start: null,
+            end: null,
+            state: "erased",
+            role: "shows",
+            paraphrase: "",
+            by: "lead",
+            at: "2026-03-01T09:00:00Z",
+            words: row,
+          },
+        },
+  );
   view.approve();
   await settle();
   expect(kernel.acts).toEqual([]);
@@ -187,7 +278,10 @@ test("it speaks against the code", async () => {
   await settle();
   view.approve();
   await settle();
-  expect(kernel.acts.map(({ state, role }) => [state, role])).toEqual([["chosen", "disconfirms"], ["approved", "disconfirms"]]);
+  expect(kernel.acts.map(({ state, role }) => [state, role])).toEqual([
+    ["chosen", "disconfirms"],
+    ["approved", "disconfirms"],
+  ]);
 });
 
 test("nothing is decided about a text that is not on screen yet", async () => {
@@ -225,7 +319,17 @@ test("what is written and what is not saved outlives the kernel", async () => {
 
 test("a quote whose coding was removed can be refused, and nothing else", async () => {
   const kernel = new Kernel();
-  kernel.acts.push({ id: "1", kind: "quote", unit_id: "m1", code: "warm", start: null, end: null, state: "approved", role: "shows", paraphrase: null });
+  kernel.acts.push({
+    id: "1",
+    kind: "quote",
+    unit_id: "m1",
+    code: "warm",
+    start: null,
+    end: null,
+    state: "approved",
+    role: "shows",
+    paraphrase: null,
+  });
   kernel.removed = [1];
   const view = await session(kernel);
   view.open(1);
@@ -243,11 +347,23 @@ test("a quote whose coding was removed can be refused, and nothing else", async 
 test("what is pressed faster than passages and codes come is done to each in order", async () => {
   const kernel = new Kernel();
   const view = await session(kernel);
-  const press = (...actions: (() => void)[]) => actions.forEach((action) => view.presses.inTurn(action));
-  press(() => view.approve(), () => view.refuse(), () => view.nextCode(1), () => view.approve());
+  const press = (...actions: (() => void)[]) => actions.forEach(action => view.presses.inTurn(action));
+  press(
+    () => view.approve(),
+    () => view.refuse(),
+    () => view.nextCode(1),
+    () => view.approve(),
+  );
   await settle();
-  expect(kernel.acts.map(({ state, unit_id, code }) => [state, unit_id, code])).toEqual([["approved", "m0", "warm"], ["refused", "m1", "warm"], ["approved", "m0", "cold"]]);
-  press(() => view.undo(), () => view.refuse());
+  expect(kernel.acts.map(({ state, unit_id, code }) => [state, unit_id, code])).toEqual([
+    ["approved", "m0", "warm"],
+    ["refused", "m1", "warm"],
+    ["approved", "m0", "cold"],
+  ]);
+  press(
+    () => view.undo(),
+    () => view.refuse(),
+  );
   await settle();
   expect(kernel.acts.at(-1)).toMatchObject({ state: "refused", unit_id: "m0", code: "cold" });
 });

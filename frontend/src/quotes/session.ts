@@ -5,19 +5,42 @@ import { kept } from "../shared/keeper";
 import type { Span } from "../shared/protocol";
 import { QueueSession } from "../shared/queue";
 import { Selecting } from "../shared/selecting";
-import type { Answer, Candidate, Done, Draft, Key, OfCode, Page, Passage, Question, Quote, Role, State, Welcome } from "./messages";
+import type {
+  Answer,
+  Candidate,
+  Done,
+  Draft,
+  Key,
+  OfCode,
+  Page,
+  Passage,
+  Question,
+  Quote,
+  Role,
+  State,
+  Welcome,
+} from "./messages";
 
 /** Paraphrases that are begun, by study, then by passage; an empty one was taken away again. */
 export const drafts = () => kept<ReadonlyMap<string, string>>("paraphrases");
 
-export const keyOf = ({ unit_id, code, start, end }: Key) => [unit_id, code, start ?? "", end ?? ""].join("\u001f");
+export const keyOf = ({ unit_id, code, start, end }: Key) =>
+  [unit_id, code, start ?? "", end ?? ""].join("\u001f");
 
 function ofKey(key: string): Key {
   const [unit_id, code, start, end] = key.split("\u001f") as [string, string, string, string];
   return { unit_id, code, start: start ? Number(start) : null, end: end ? Number(end) : null };
 }
 
-export class Session extends QueueSession<Question, Answer, Done, never, Candidate, Passage, { drafts: Draft[] }> {
+export class Session extends QueueSession<
+  Question,
+  Answer,
+  Done,
+  never,
+  Candidate,
+  Passage,
+  { drafts: Draft[] }
+> {
   readonly ratingName = signal("");
   readonly progress = signal<readonly OfCode[]>([]);
   /** The code whose passages are listed. */
@@ -27,7 +50,10 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
   readonly passage = this.shown;
   /** Whether the passages of a code were asked for and are not there yet. */
   readonly #reading = signal(false);
-  readonly selecting = new Selecting(() => this.passage.value?.text ?? "", (words) => this.say(words));
+  readonly selecting = new Selecting(
+    () => this.passage.value?.text ?? "",
+    words => this.say(words),
+  );
   /** The text in which is selected. */
   readonly unit = computed(() => {
     const shown = this.passage.value;
@@ -43,9 +69,9 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
     super(model);
     this.hear(this.keeps, {
       answers: {
-        welcome: (answer) => this.#heardWelcome(answer),
-        code: (answer) => this.#heardPage(answer),
-        text: (answer) => {
+        welcome: answer => this.#heardWelcome(answer),
+        code: answer => this.#heardPage(answer),
+        text: answer => {
           if (this.here.value && keyOf(answer) === keyOf(this.here.value)) this.answered.value = answer;
         },
       },
@@ -54,7 +80,7 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
           this.missed();
           this.#reading.value = false;
         },
-        text: (question) => {
+        text: question => {
           this.missed();
           this.unread.value = keyOf(question);
         },
@@ -64,7 +90,7 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
   }
 
   ofCode(code: string): OfCode | undefined {
-    return this.progress.value.find((one) => one.code === code);
+    return this.progress.value.find(one => one.code === code);
   }
 
   /* ---- codes and passages ---- */
@@ -87,7 +113,7 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
 
   /** The next code (or the one before), going round. */
   nextCode(by: 1 | -1): void {
-    const codes = this.progress.value.map((one) => one.code);
+    const codes = this.progress.value.map(one => one.code);
     const at = codes.indexOf(this.code.value);
     this.openCode(codes[(at + by + codes.length) % codes.length] ?? "");
   }
@@ -115,12 +141,15 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
 
   more(): void {
     const known = this.rows.value.length;
-    if (known && known < this.n.value) this.channel.ask({ type: "code", code: this.code.value, first: known });
+    if (known && known < this.n.value)
+      this.channel.ask({ type: "code", code: this.code.value, first: known });
   }
 
   /** What is decided about a passage, also where that is still on its way. */
   stateOf(row: Candidate): Quote["state"] | "pending" | null {
-    const waits = this.outbox.waiting.value.some((act) => act.kind === "quote" && act.unit_id === row.unit_id && act.code === row.code);
+    const waits = this.outbox.waiting.value.some(
+      act => act.kind === "quote" && act.unit_id === row.unit_id && act.code === row.code,
+    );
     return waits ? "pending" : (row.quote?.state ?? null);
   }
 
@@ -128,8 +157,10 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
   toNext(): void {
     const rows = this.rows.value;
     const is_open = (row: Candidate) => this.stateOf(row) === null || row.quote?.state === "chosen";
-    const order = [...rows.keys()].map((step) => (this.place.value + 1 + step) % rows.length);
-    const next = order.find((at) => at !== this.place.value && is_open(rows[at]!) && this.stateOf(rows[at]!) !== "pending");
+    const order = [...rows.keys()].map(step => (this.place.value + 1 + step) % rows.length);
+    const next = order.find(
+      at => at !== this.place.value && is_open(rows[at]!) && this.stateOf(rows[at]!) !== "pending",
+    );
     if (next === undefined) return this.say("All listed passages are decided");
     this.open(next);
   }
@@ -137,22 +168,47 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
   /* ---- decisions ---- */
 
   /** Decide about the passage on screen: as it stands there, or otherwise in some point. */
-  #decide(state: State, other: { span?: Span | null; paraphrase?: string | null; role?: Role } = {}): boolean {
+  #decide(
+    state: State,
+    other: { span?: Span | null; paraphrase?: string | null; role?: Role } = {},
+  ): boolean {
     const shown = this.passage.value;
     const here = this.here.value;
-    if (!shown || !here) return this.say("The text is still loading"), false;
-    if (here.removed && state !== "refused") return this.say("Its coding was removed, so you can only refuse it (r)"), false;
+    if (!shown || !here) {
+      this.say("The text is still loading");
+      return false;
+    }
+    if (here.removed && state !== "refused") {
+      this.say("Its coding was removed, so you can only refuse it (r)");
+      return false;
+    }
     const before = here.quote?.state === "refused" ? null : here.quote;
     const { start, end } = other.span === undefined ? (before ?? here) : (other.span ?? here);
-    const paraphrase = state === "refused" ? null : other.paraphrase === undefined ? (before?.paraphrase || null) : other.paraphrase;
-    this.push({ kind: "quote", unit_id: here.unit_id, code: here.code, start, end, state, role: other.role ?? before?.role ?? here.role, paraphrase });
+    const paraphrase =
+      state === "refused"
+        ? null
+        : other.paraphrase === undefined
+          ? before?.paraphrase || null
+          : other.paraphrase;
+    this.push({
+      kind: "quote",
+      unit_id: here.unit_id,
+      code: here.code,
+      start,
+      end,
+      state,
+      role: other.role ?? before?.role ?? here.role,
+      paraphrase,
+    });
     return true;
   }
 
   approve(): void {
     const text = this.writing.value ? this.draft.value.trim() : undefined;
-    // What was approved were these words, which are no more there; the participant's own were not to be printed.
-    if (this.here.value?.quote?.state === "erased" && !text) return this.say("Its paraphrase was erased: write a new one (p)");
+    // What was approved were these words, which are no more there; the participant's own were not to be
+    // printed.
+    if (this.here.value?.quote?.state === "erased" && !text)
+      return this.say("Its paraphrase was erased: write a new one (p)");
     if (!this.#decide("approved", text ? { paraphrase: text } : {})) return;
     if (text !== undefined) this.#endDraft();
     this.#settled("approved");
@@ -189,17 +245,26 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
   turn(): void {
     const here = this.here.value;
     const role = (here?.quote ?? here)?.role === "shows" ? "disconfirms" : "shows";
-    if (this.#decide("chosen", { role })) this.say(role === "shows" ? "Supports the code" : "Disconfirms the code");
+    if (this.#decide("chosen", { role }))
+      this.say(role === "shows" ? "Supports the code" : "Disconfirms the code");
   }
 
   /* ---- paraphrases ---- */
 
-  /** What stands in the field: what is begun, or the paraphrase there is, also one of the same words elsewhere. */
+  /**
+   * What stands in the field: what is begun, or the paraphrase there is, also one of the same words
+   * elsewhere.
+   */
   readonly draft = computed((): string => {
     const here = this.here.value;
     if (!here) return "";
-    const elsewhere = this.passage.value?.others.find((one) => one.paraphrase)?.paraphrase;
-    return this.written.value.get(keyOf(here)) ?? (here.quote?.state === "refused" ? null : here.quote?.paraphrase) ?? elsewhere ?? "";
+    const elsewhere = this.passage.value?.others.find(one => one.paraphrase)?.paraphrase;
+    return (
+      this.written.value.get(keyOf(here)) ??
+      (here.quote?.state === "refused" ? null : here.quote?.paraphrase) ??
+      elsewhere ??
+      ""
+    );
   });
 
   get isBegun(): boolean {
@@ -232,7 +297,8 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
     const [here, text] = [this.here.value, this.draft.value.trim()];
     const before = here?.quote?.state === "refused" ? "" : (here?.quote?.paraphrase ?? "");
     const isNew = this.isBegun && text !== before;
-    if (isNew && this.#decide("chosen", { paraphrase: text || null })) this.say(text ? "Paraphrased; approve it to print it" : "In the participant’s own words again");
+    if (isNew && this.#decide("chosen", { paraphrase: text || null }))
+      this.say(text ? "Paraphrased; approve it to print it" : "In the participant’s own words again");
     this.#endDraft();
   }
 
@@ -253,12 +319,16 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
       this.words.value = welcome.words;
       this.book.codebook.value = welcome.codebook;
       this.progress.value = welcome.progress;
-      this.written.value = before ?? new Map((welcome.unsaved.drafts ?? []).map((one) => [keyOf(one), one.text]));
+      this.written.value =
+        before ?? new Map((welcome.unsaved.drafts ?? []).map(one => [keyOf(one), one.text]));
       this.welcomed.value = true;
     });
     this.channel.takeOver(welcome.work_id);
     const begun = [...this.written.value.keys()].map(ofKey)[0];
-    const first = welcome.progress.find((one) => one.n_candidates && one.n_approved < one.n_wanted) ?? welcome.progress.find((one) => one.n_candidates) ?? welcome.progress[0];
+    const first =
+      welcome.progress.find(one => one.n_candidates && one.n_approved < one.n_wanted) ??
+      welcome.progress.find(one => one.n_candidates) ??
+      welcome.progress[0];
     this.#wanted = begun ? keyOf(begun) : null;
     this.openCode(this.code.value || (begun?.code ?? first?.code ?? ""));
   }
@@ -272,8 +342,8 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
     if (page.first) return;
     this.#reading.value = false;
     const sought = this.#wanted ?? (before && keyOf(before));
-    const same = sought ? page.rows.findIndex((row) => keyOf(row) === sought) : -1;
-    const undecided = page.rows.findIndex((row) => this.stateOf(row) === null);
+    const same = sought ? page.rows.findIndex(row => keyOf(row) === sought) : -1;
+    const undecided = page.rows.findIndex(row => this.stateOf(row) === null);
     const isBegun = same >= 0 && this.#wanted !== null && this.written.value.has(this.#wanted);
     this.#wanted = null;
     this.open(same >= 0 ? same : Math.max(0, undecided));
@@ -281,10 +351,11 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
   }
 
   protected override recorded(done: Done, { mine }: { mine: boolean }): void {
-    const now = new Map(done.rows.map((row) => [keyOf(row), row]));
+    const now = new Map(done.rows.map(row => [keyOf(row), row]));
     batch(() => {
       this.progress.value = done.progress;
-      if (done.code === this.code.value) this.rows.value = this.rows.value.map((row) => now.get(keyOf(row)) ?? row);
+      if (done.code === this.code.value)
+        this.rows.value = this.rows.value.map(row => now.get(keyOf(row)) ?? row);
     });
     if (!mine || !(done.undone || done.redone)) return;
     const first = done.rows[0];
@@ -293,7 +364,7 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
       this.#wanted = first ? keyOf(first) : null;
       return this.openCode(done.code);
     }
-    const at = this.rows.value.findIndex((row) => row.unit_id === done.unit_id);
+    const at = this.rows.value.findIndex(row => row.unit_id === done.unit_id);
     if (at >= 0 && this.here.value?.unit_id !== done.unit_id) this.open(at);
   }
 }

@@ -19,7 +19,7 @@ let hear: ((reply: Reply) => void) | undefined;
 let channel: KernelChannel<Question, Answer, Done>;
 
 const model: Model = {
-  send: (content) => {
+  send: content => {
     if (dead) throw new Error("comm is dead");
     sent.push(content as (typeof sent)[number]);
   },
@@ -33,10 +33,11 @@ const open = () =>
     unanswered: (question, message) => reports.push(["unanswered", question, message]),
     recorded: ({ n_ruled }, from) => reports.push(["recorded", n_ruled, from]),
     refused: (...refusal) => reports.push(["refused", ...refusal]),
-    unsaved: (message) => reports.push(["unsaved", message]),
+    unsaved: message => reports.push(["unsaved", message]),
   });
 
-const reply = (content: object, to = sent.at(-1)!) => hear!({ ...content, id: to.id, client: to.client } as Reply);
+const reply = (content: object, to = sent.at(-1)!) =>
+  hear!({ ...content, id: to.id, client: to.client } as Reply);
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -60,18 +61,24 @@ test("a question is asked until it is answered, and its answer comes with it onc
   reply({ type: "pair", agreed: true });
   reply({ type: "pair", agreed: true });
   expect(channel.slow.value).toBe(false);
-  expect(reports).toEqual([["answered", true, { type: "pair", code: "a" }], ["answered", true, undefined]]);
+  expect(reports).toEqual([
+    ["answered", true, { type: "pair", code: "a" }],
+    ["answered", true, undefined],
+  ]);
   vi.advanceTimersByTime(5 * PATIENCE_MS);
   expect(sent).toHaveLength(3);
 });
 
-test.each(["refused", "failed"])("a question that is %s is reported as unanswered, and no act is touched", (type) => {
-  channel.outbox.push(act("d1"));
-  channel.ask({ type: "pair", code: "a" });
-  reply({ type, message: "no such code" });
-  expect(reports).toEqual([["unanswered", { type: "pair", code: "a" }, "no such code"]]);
-  expect([channel.outbox.waiting.value.length, channel.outbox.late.value]).toEqual([1, false]);
-});
+test.each(["refused", "failed"])(
+  "a question that is %s is reported as unanswered, and no act is touched",
+  type => {
+    channel.outbox.push(act("d1"));
+    channel.ask({ type: "pair", code: "a" });
+    reply({ type, message: "no such code" });
+    expect(reports).toEqual([["unanswered", { type: "pair", code: "a" }, "no such code"]]);
+    expect([channel.outbox.waiting.value.length, channel.outbox.late.value]).toEqual([1, false]);
+  },
+);
 
 test("what another view asked is not heard; what it recorded is, and settles nothing here", () => {
   channel.outbox.push(act("d1"));
@@ -90,14 +97,17 @@ test.each([
   ["hub.example.org", undefined],
   ["localhost.example.org", undefined],
   ["", undefined],
-])("an answer that a person waits for is to be filled up where the kernel runs here (%s)", (hostname, fill) => {
-  vi.stubGlobal("location", { hostname });
-  channel.outbox.push(act("d1"));
-  channel.ask({ type: "hello" });
-  channel.ask({ type: "pair", code: "a" }, false);
-  vi.unstubAllGlobals();
-  expect(sent.map((message) => message.fill)).toEqual([fill, fill, undefined]);
-});
+])(
+  "an answer that a person waits for is to be filled up where the kernel runs here (%s)",
+  (hostname, fill) => {
+    vi.stubGlobal("location", { hostname });
+    channel.outbox.push(act("d1"));
+    channel.ask({ type: "hello" });
+    channel.ask({ type: "pair", code: "a" }, false);
+    vi.unstubAllGlobals();
+    expect(sent.map(message => message.fill)).toEqual([fill, fill, undefined]);
+  },
+);
 
 test("an act is settled by the first of its answers", () => {
   channel.outbox.push(act("d1"));
@@ -115,7 +125,10 @@ test("a failed act is reported until it is saved", () => {
   expect([reports.at(-1), channel.outbox.late.value]).toEqual([["unsaved", "disk full"], true]);
   vi.advanceTimersByTime(PATIENCE_MS);
   reply({ type: "done", n_ruled: 1 });
-  expect(reports.slice(1).map(([kind, first]) => [kind, first])).toEqual([["unsaved", null], ["recorded", 1]]);
+  expect(reports.slice(1).map(([kind, first]) => [kind, first])).toEqual([
+    ["unsaved", null],
+    ["recorded", 1],
+  ]);
 });
 
 test("a refused act is reported with its unit and the number of those that go with it", () => {

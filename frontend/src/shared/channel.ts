@@ -1,17 +1,21 @@
-// The line to the kernel: questions are asked until they are answered, acts sent until they are recorded; and whether
+// The line to the kernel: questions are asked until they are answered, acts sent until they are recorded; and
+// whether
 // there is a kernel that hears of it.
 import { signal, type ReadonlySignal } from "@preact/signals";
 import { Outbox, PATIENCE_MS, shelf } from "./outbox";
 import { uuid } from "./protocol";
 
 /**
- * What the kernel says, to all views at once: `id` is that of the question or act, `client` the view it came from,
+ * What the kernel says, to all views at once: `id` is that of the question or act, `client` the view it came
+ * from,
  * null where no view asked.
  */
 export interface Reply {
   client: string | null;
   id: string;
-  /** "done" for a recorded act, "refused" or "failed" with a message, or else an answer of the widget's own. */
+  /**
+   * "done" for a recorded act, "refused" or "failed" with a message, or else an answer of the widget's own.
+   */
   type: string;
   message?: string;
 }
@@ -49,15 +53,18 @@ export interface Listener<Question, Answer, Done> {
 }
 
 /**
- * Whether Jupyter runs on the computer of the browser. Its server sends “busy” and then the answer, and a computer that
- * sends to itself holds back what is less than 64 KB until it hears that the message before it came (Nagle's algorithm),
- * which it delays by up to 40 ms, or 200 on some systems. So the kernel is asked to fill up an answer that a person waits for.
+ * Whether Jupyter runs on the computer of the browser. Its server sends “busy” and then the answer, and a
+ * computer that
+ * sends to itself holds back what is less than 64 KB until it hears that the message before it came (Nagle's
+ * algorithm),
+ * which it delays by up to 40 ms, or 200 on some systems. So the kernel is asked to fill up an answer that a
+ * person waits for.
  */
 const isLocal = () => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(location.hostname);
 
 /** One view's end of the line. */
 export class KernelChannel<Question extends object, Answer, Done> implements Line {
-  readonly outbox = new Outbox((act) => this.#send({ type: "act", id: act.id, act }));
+  readonly outbox = new Outbox(act => this.#send({ type: "act", id: act.id, act }));
   readonly slow = signal(false);
   readonly cut = signal(false);
   readonly #client = uuid();
@@ -107,7 +114,9 @@ export class KernelChannel<Question extends object, Answer, Done> implements Lin
     this.#workId = workId;
   }
 
-  /** Send a message; once the kernel was restarted by this host, the model is dead and says so by throwing. */
+  /**
+   * Send a message; once the kernel was restarted by this host, the model is dead and says so by throwing.
+   */
   #send(message: object, isAwaited = true): void {
     const fill = isAwaited && isLocal() ? { fill: true } : {};
     const unheard = this.#watch.sent();
@@ -154,7 +163,7 @@ export class KernelChannel<Question extends object, Answer, Done> implements Lin
       this.#listener.unsaved(message);
       return this.outbox.fail(id);
     }
-    const unit_id = this.outbox.waiting.value.find((act) => act.id === id)?.unit_id;
+    const unit_id = this.outbox.waiting.value.find(act => act.id === id)?.unit_id;
     this.#listener.refused(message, unit_id, this.outbox.refuse(id));
   }
 }
@@ -162,7 +171,9 @@ export class KernelChannel<Question extends object, Answer, Done> implements Lin
 /** A kernel that is idle for so long and answers nothing does not know the widget: it was restarted. */
 export const SILENCE_MS = 30_000;
 
-/** What the host says first of a kernel that it restarts, that it found dead, and that another page restarted. */
+/**
+ * What the host says first of a kernel that it restarts, that it found dead, and that another page restarted.
+ */
 const STARTS = ["restarting", "autorestarting", "starting"];
 
 type Heard = (kernel: unknown, status: string) => void;
@@ -229,8 +240,10 @@ export class KernelWatch {
   };
 
   /**
-   * A restart that JupyterLab did not ask for itself: it would go on sending to a subshell of the kernel before, which
-   * this one does not have, also what the widget of a cell that is run again says. Widgets made from now on have none.
+   * A restart that JupyterLab did not ask for itself: it would go on sending to a subshell of the kernel
+   * before, which
+   * this one does not have, also what the widget of a cell that is run again says. Widgets made from now on
+   * have none.
    */
   #doWithoutSubshells(): void {
     if (this.#kernel && "commsOverSubshells" in this.#kernel) this.#kernel.commsOverSubshells = "disabled";

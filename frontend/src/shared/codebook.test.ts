@@ -5,7 +5,10 @@ import { CodebookView } from "./codebook";
 import type { Code } from "./protocol";
 
 let book: CodebookView;
-const under = (parent: string | null, id: string, codable = true): Code => ({ ...code(id, null, codable), parent });
+const under = (parent: string | null, id: string, codable = true): Code => ({
+  ...code(id, null, codable),
+  parent,
+});
 const rows = () => book.rows.value.map(({ code, depth, below }) => `${code.id} ${depth} ${below}`);
 
 function open(...codes: Code[]): void {
@@ -13,11 +16,25 @@ function open(...codes: Code[]): void {
   book.codebook.value = { title: "Book", version: "1", facets: [], codes };
 }
 
-beforeEach(() => open(under("top", "care"), under(null, "top", false), under("care", "cold"), under(null, "joy"), under("top", "help")));
+beforeEach(() =>
+  open(
+    under("top", "care"),
+    under(null, "top", false),
+    under("care", "cold"),
+    under(null, "joy"),
+    under("top", "help"),
+  ),
+);
 
 test("before the kernel has sent the codebook there is no code", () => {
   book = new CodebookView();
-  expect([rows(), book.codes.value.size, book.looks.value.size, book.open.value, book.beyondKeys.value]).toEqual([[], 0, 0, undefined, false]);
+  expect([
+    rows(),
+    book.codes.value.size,
+    book.looks.value.size,
+    book.open.value,
+    book.beyondKeys.value,
+  ]).toEqual([[], 0, 0, undefined, false]);
 });
 
 test("codes stand under their parents, wherever the file has them", () => {
@@ -56,7 +73,7 @@ test("the definition of the first code that can be applied is open, then that of
 
 test("a code's key is the codebook's, or the one that it was given when it was used", () => {
   open(code("care", "1"), code("joy", null));
-  expect([book.beyondKeys.value, ...book.list.value.map((one) => book.keyOf(one))]).toEqual([true, "1", null]);
+  expect([book.beyondKeys.value, ...book.list.value.map(one => book.keyOf(one))]).toEqual([true, "1", null]);
   book.recent.use(book.codes.value.get("joy")!, []);
   expect(book.keyOf(book.codes.value.get("joy")!)).toBe("J");
 });

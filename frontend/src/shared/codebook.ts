@@ -8,18 +8,24 @@ import { RecentCodes } from "./recentcodes";
 import { dark } from "./theme";
 
 /** A code's line in the tree; the codes under it, at any depth, are the `below` lines that follow. */
-export interface Row { code: Code; depth: number; below: number; }
+export interface Row {
+  code: Code;
+  depth: number;
+  below: number;
+}
 
 /** Null until the kernel has sent the codebook. */
 export class CodebookView {
   readonly codebook = signal<Codebook | null>(null);
   readonly list = computed(() => this.codebook.value?.codes ?? []);
-  readonly codes = computed(() => new Map(this.list.value.map((code) => [code.id, code])));
+  readonly codes = computed(() => new Map(this.list.value.map(code => [code.id, code])));
   readonly looks = computed(() => looks(this.list.value, dark.value));
   readonly #facets = computed(() => this.codebook.value?.facets ?? []);
   readonly hasFacets = computed(() => this.#facets.value.length > 0);
   /** Whether the values of facets are chosen by keys of their own. */
-  readonly facetKeys = computed(() => this.#facets.value.some(({ values }) => values.some(({ key }) => key !== null)));
+  readonly facetKeys = computed(() =>
+    this.#facets.value.some(({ values }) => values.some(({ key }) => key !== null)),
+  );
   readonly search = new CodeSearch(this.codes);
   readonly recent = new RecentCodes();
   readonly definition = new OpenDefinition();
@@ -79,7 +85,7 @@ export class CodebookView {
   }
 
   fold(ids: readonly string[], folded: boolean): void {
-    const others = [...this.folded.value].filter((id) => !ids.includes(id));
+    const others = [...this.folded.value].filter(id => !ids.includes(id));
     this.folded.value = new Set(folded ? [...others, ...ids] : others);
   }
 }

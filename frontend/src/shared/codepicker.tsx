@@ -7,7 +7,10 @@ import { sample } from "./colours";
 import { uuid, type Code, type Coding } from "./protocol";
 import { joined } from "./words";
 
-/** With more codes than these there is a field to find one by its name; with fewer it shows when its key is pressed. */
+/**
+ * With more codes than these there is a field to find one by its name; with fewer it shows when its key is
+ * pressed.
+ */
 const AT_A_GLANCE = 9;
 const DEEPEST = 6;
 
@@ -26,7 +29,10 @@ interface Props {
 }
 
 /** How often a code is applied, and whether to the whole text too. */
-interface Applied { n: number; whole: boolean; }
+interface Applied {
+  n: number;
+  whole: boolean;
+}
 type Counts = ReadonlyMap<string, Applied>;
 
 export function CodePicker({ book, codings, absent, disabled, onPick, onFind, children }: Props) {
@@ -38,7 +44,8 @@ export function CodePicker({ book, codings, absent, disabled, onPick, onFind, ch
   useLayoutEffect(() => void (search.open.value || (high.current = rows.current?.offsetHeight ?? 0)));
   if (!codebook) return null;
   const counts = new Map<string, Applied>();
-  for (const { code, start } of codings) counts.set(code, sum([counts.get(code) ?? NEVER, { n: 1, whole: start === null }]));
+  for (const { code, start } of codings)
+    counts.set(code, sum([counts.get(code) ?? NEVER, { n: 1, whole: start === null }]));
 
   const codeAt = (event: Event) => {
     const at = (event.target as Element).closest<HTMLElement>("[data-code]");
@@ -58,17 +65,29 @@ export function CodePicker({ book, codings, absent, disabled, onPick, onFind, ch
     const code = codeAt(event);
     if (code) book.definition.ask(code.id);
   };
-  const listening = { onClick: click, onPointerMove: move, onPointerLeave: () => book.definition.leave(), onFocusIn: focus };
+  const listening = {
+    onClick: click,
+    onPointerMove: move,
+    onPointerLeave: () => book.definition.leave(),
+    onFocusIn: focus,
+  };
   const shared = { book, counts, absent, disabled };
   return (
     <aside class="s7-codebook" aria-label="Codebook" ref={pane}>
       <header>
-        <span class="s7-title" dir="auto" title={codebook.title}>{codebook.title}</span>
+        <span class="s7-title" dir="auto" title={codebook.title}>
+          {codebook.title}
+        </span>
         <FoldAll book={book} />
         {children}
         <Find book={book} list={ids.current} onFind={onFind} />
       </header>
-      <div class="s7-pick" ref={rows} style={search.open.value ? { height: `${high.current}px` } : undefined} {...listening}>
+      <div
+        class="s7-pick"
+        ref={rows}
+        style={search.open.value ? { height: `${high.current}px` } : undefined}
+        {...listening}
+      >
         {!search.open.value && <Recent {...shared} />}
         {search.open.value ? <Results {...shared} id={ids.current} /> : <Tree {...shared} />}
       </div>
@@ -77,18 +96,31 @@ export function CodePicker({ book, codings, absent, disabled, onPick, onFind, ch
 }
 
 const NEVER: Applied = { n: 0, whole: false };
-const sum = (all: readonly Applied[]): Applied => ({ n: all.reduce((n, one) => n + one.n, 0), whole: all.some(({ whole }) => whole) });
+const sum = (all: readonly Applied[]): Applied => ({
+  n: all.reduce((n, one) => n + one.n, 0),
+  whole: all.some(({ whole }) => whole),
+});
 
 function FoldAll({ book }: { book: CodebookView }) {
   const parents = book.tree.value.filter(({ below }) => below > 0).map(({ code }) => code.id);
   if (parents.length < 2 || book.search.open.value) return null;
-  const folded = parents.every((id) => book.folded.value.has(id));
+  const folded = parents.every(id => book.folded.value.has(id));
   return (
-    <Button class="s7-quiet" onClick={() => book.fold(parents, !folded)}>{folded ? "Unfold all" : "Fold all"}</Button>
+    <Button class="s7-quiet" onClick={() => book.fold(parents, !folded)}>
+      {folded ? "Unfold all" : "Fold all"}
+    </Button>
   );
 }
 
-function Find({ book, list, onFind }: { book: CodebookView; list: string; onFind: (() => void) | undefined }) {
+function Find({
+  book,
+  list,
+  onFind,
+}: {
+  book: CodebookView;
+  list: string;
+  onFind: (() => void) | undefined;
+}) {
   const { search } = book;
   const seldom = book.list.value.length <= AT_A_GLANCE && !book.beyondKeys.value;
   const at = search.chosen.value && search.results.value.indexOf(search.chosen.value);
@@ -107,12 +139,17 @@ function Find({ book, list, onFind }: { book: CodebookView; list: string; onFind
       spellcheck={false}
       value={search.query.value}
       onFocus={onFind}
-      onInput={(event) => book.find(event.currentTarget.value)}
+      onInput={event => book.find(event.currentTarget.value)}
     />
   );
 }
 
-interface Shown { book: CodebookView; counts: Counts; absent: ReadonlySet<string>; disabled: boolean; }
+interface Shown {
+  book: CodebookView;
+  counts: Counts;
+  absent: ReadonlySet<string>;
+  disabled: boolean;
+}
 
 /** What was used last, where the codebook is too long to be seen or to have a key for each code. */
 function Recent({ book, counts, absent, disabled }: Shown) {
@@ -120,9 +157,15 @@ function Recent({ book, counts, absent, disabled }: Shown) {
   if (!ids.length || !(book.beyondKeys.value || book.crowded.value)) return null;
   return (
     <ul class="s7-recent" aria-label="Used last">
-      {ids.map((id) => (
+      {ids.map(id => (
         <li key={id} style={{ "--s7-c": book.look(id).colour }} title={book.codes.value.get(id)!.label}>
-          <CodeButton short {...{ book, disabled }} dim={absent.has(id)} code={book.codes.value.get(id)!} applied={counts.get(id) ?? NEVER} />
+          <CodeButton
+            short
+            {...{ book, disabled }}
+            dim={absent.has(id)}
+            code={book.codes.value.get(id)!}
+            applied={counts.get(id) ?? NEVER}
+          />
         </li>
       ))}
     </ul>
@@ -178,12 +221,19 @@ function Tree({ book, counts, absent, disabled }: Shown) {
   }, [rows]);
   // A row that looks as it did before is not drawn again: a codebook has hundreds.
   const basis = [book.codebook.value, disabled];
-  const before = basis.every((value, at) => value === drawn.current.basis[at]) ? drawn.current.rows : new Map<string, VNode>();
+  const before = basis.every((value, at) => value === drawn.current.basis[at])
+    ? drawn.current.rows
+    : new Map<string, VNode>();
   drawn.current = { basis, rows: new Map() };
   const hidden = hiddenCounts(book, counts);
   const draw = (row: Row): VNode => {
     const { id } = row.code;
-    const shown = { applied: counts.get(id) ?? NEVER, hidden: hidden.get(id) ?? NEVER, folded: book.folded.value.has(id), dim: absent.has(id) };
+    const shown = {
+      applied: counts.get(id) ?? NEVER,
+      hidden: hidden.get(id) ?? NEVER,
+      folded: book.folded.value.has(id),
+      dim: absent.has(id),
+    };
     const look = JSON.stringify([id, book.keyOf(row.code), shown]);
     const view = before.get(look) ?? <TreeRow key={id} {...{ book, row, disabled, ...shown }} />;
     drawn.current.rows.set(look, view);
@@ -200,7 +250,12 @@ function Tree({ book, counts, absent, disabled }: Shown) {
 function hiddenCounts(book: CodebookView, counts: Counts): Counts {
   const [tree, folded] = [book.tree.value, book.folded.value];
   const hiding = tree.flatMap((row, at): [Row, number][] => (folded.has(row.code.id) ? [[row, at + 1]] : []));
-  return new Map(hiding.map(([row, from]) => [row.code.id, sum(tree.slice(from, from + row.below).map(({ code }) => counts.get(code.id) ?? NEVER))]));
+  return new Map(
+    hiding.map(([row, from]) => [
+      row.code.id,
+      sum(tree.slice(from, from + row.below).map(({ code }) => counts.get(code.id) ?? NEVER)),
+    ]),
+  );
 }
 
 interface RowProps {
@@ -216,10 +271,21 @@ interface RowProps {
 
 function TreeRow({ book, row: { code, depth, below }, disabled, applied, hidden, folded, dim }: RowProps) {
   const style = { "--s7-c": book.look(code.id).colour, "--s7-depth": Math.min(depth, DEEPEST) };
-  const name = code.codable ? undefined : <span class="s7-label" dir="auto">{code.label}</span>;
+  const name = code.codable ? undefined : (
+    <span class="s7-label" dir="auto">
+      {code.label}
+    </span>
+  );
   const heading = below > 0 && (
-    <Button class="s7-fold" data-code={code.id} aria-expanded={!folded} aria-label={name ? undefined : `Codes under ${code.label}`}>
-      <span class="s7-triangle" aria-hidden="true">{folded ? "▸" : "▾"}</span>
+    <Button
+      class="s7-fold"
+      data-code={code.id}
+      aria-expanded={!folded}
+      aria-label={name ? undefined : `Codes under ${code.label}`}
+    >
+      <span class="s7-triangle" aria-hidden="true">
+        {folded ? "▸" : "▾"}
+      </span>
       {name}
       {folded && <span class="s7-folded">{below}</span>}
       <Count {...hidden} />
@@ -234,21 +300,53 @@ function TreeRow({ book, row: { code, depth, below }, disabled, applied, hidden,
 }
 
 /** `dim`: a model found the code absent; it looks and works as ever once it is applied. */
-function CodeButton({ book, code, applied, disabled, short, dim }: { book: CodebookView; code: Code; applied: Applied; disabled: boolean; short?: boolean; dim: boolean }) {
+function CodeButton({
+  book,
+  code,
+  applied,
+  disabled,
+  short,
+  dim,
+}: {
+  book: CodebookView;
+  code: Code;
+  applied: Applied;
+  disabled: boolean;
+  short?: boolean;
+  dim: boolean;
+}) {
   const dimmed = dim && !applied.n;
   return (
-    <Button class={dimmed ? "s7-code s7-dimmed" : "s7-code"} title={dimmed ? "A model found this code absent here. Apply it where it fits." : undefined} data-code={code.id} aria-pressed={applied.n > 0} disabled={disabled}>
+    <Button
+      class={dimmed ? "s7-code s7-dimmed" : "s7-code"}
+      title={dimmed ? "A model found this code absent here. Apply it where it fits." : undefined}
+      data-code={code.id}
+      aria-pressed={applied.n > 0}
+      disabled={disabled}
+    >
       <CodeName {...{ book, code, applied, short }} />
     </Button>
   );
 }
 
-function CodeName({ book, code, applied, short }: { book: CodebookView; code: Code; applied: Applied; short?: boolean }) {
+function CodeName({
+  book,
+  code,
+  applied,
+  short,
+}: {
+  book: CodebookView;
+  code: Code;
+  applied: Applied;
+  short?: boolean;
+}) {
   return (
     <>
       <kbd>{book.keyOf(code)}</kbd>
       <span class="s7-sample" style={sample(book.look(code.id))} />
-      <span class="s7-label" dir="auto" data-short={code.look.short}>{short ? code.look.short : code.label}</span>
+      <span class="s7-label" dir="auto" data-short={code.look.short}>
+        {short ? code.look.short : code.label}
+      </span>
       <Count {...applied} />
     </>
   );
@@ -259,6 +357,8 @@ function Count({ n, whole }: Applied) {
   if (!n) return null;
   const words = whole ? n - 1 : n;
   return (
-    <span class="s7-applied" aria-label={`applied ${n === 1 ? "once" : `${n} times`} here`}>{joined([whole && "●", words > 0 && words])}</span>
+    <span class="s7-applied" aria-label={`applied ${n === 1 ? "once" : `${n} times`} here`}>
+      {joined([whole && "●", words > 0 && words])}
+    </span>
   );
 }

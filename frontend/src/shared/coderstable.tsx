@@ -15,7 +15,7 @@ interface Props {
 
 export function CodersTable({ label, text, book, columns, wordsOf, compact = false }: Props) {
   const there = new Set(columns.flatMap(({ codings }) => codings.map(({ code }) => code)));
-  const codes = [...book.list.value.map(({ id }) => id).filter((id) => there.delete(id)), ...there];
+  const codes = [...book.list.value.map(({ id }) => id).filter(id => there.delete(id)), ...there];
   return (
     <div class={compact ? "s7-coders s7-compact" : "s7-coders"} role="region" aria-label={label} tabIndex={0}>
       <table>
@@ -31,24 +31,33 @@ export function CodersTable({ label, text, book, columns, wordsOf, compact = fal
           </tr>
         </thead>
         <tbody>
-          {codes.map((code) => (
+          {codes.map(code => (
             <tr key={code}>
               <th scope="row">
-                <kbd>{book.look(code).tag}</kbd> {(compact ? book.codes.value.get(code)?.look.short : book.codes.value.get(code)?.label) ?? code}
+                <kbd>{book.look(code).tag}</kbd>{" "}
+                {(compact ? book.codes.value.get(code)?.look.short : book.codes.value.get(code)?.label) ??
+                  code}
               </th>
               {columns.map(({ coder, codings, signs }) => (
                 <td key={coder} class={signs?.[code] && `s7-sign-${signs[code]}`}>
                   {signs?.[code] && <SignOf sign={signs[code]} coder={coder} />}
-                  {compact ? !signs?.[code] && <b>{codings.some((coding) => coding.code === code) ? "✓" : "–"}</b> : <Quotes text={text} codings={codings} code={code} />}
+                  {compact ? (
+                    !signs?.[code] && <b>{codings.some(coding => coding.code === code) ? "✓" : "–"}</b>
+                  ) : (
+                    <Quotes text={text} codings={codings} code={code} />
+                  )}
                 </td>
               ))}
             </tr>
           ))}
         </tbody>
       </table>
-      {wordsOf !== undefined && columns.map(({ coder, codings }) => (
-        <p key={coder}><b>{coder}</b> <Quotes text={text} codings={codings} code={wordsOf} /></p>
-      ))}
+      {wordsOf !== undefined &&
+        columns.map(({ coder, codings }) => (
+          <p key={coder}>
+            <b>{coder}</b> <Quotes text={text} codings={codings} code={wordsOf} />
+          </p>
+        ))}
       {!codes.length && <p class="s7-hint">Nobody applied a code here.</p>}
     </div>
   );
@@ -57,10 +66,12 @@ export function CodersTable({ label, text, book, columns, wordsOf, compact = fal
 /** Where the code stands, in the words of the text. */
 function Quotes({ text, codings, code }: { text: string; codings: readonly Coding[]; code: string }) {
   const quotes = codings
-    .filter((coding) => coding.code === code)
+    .filter(coding => coding.code === code)
     .map(({ start, end }) => (start === null ? "whole text" : `“${text.slice(start, end!)}”`));
   return (
-    <span class="s7-quotes" dir="auto" title={quotes.join(" ") || undefined}>{quotes.join(" ") || "–"}</span>
+    <span class="s7-quotes" dir="auto" title={quotes.join(" ") || undefined}>
+      {quotes.join(" ") || "–"}
+    </span>
   );
 }
 
@@ -68,12 +79,14 @@ const SIGNS: Record<Sign, [string, (coder: string) => string]> = {
   both: ["=", () => "the same"],
   elsewhere: ["≈", () => "the same code on other words"],
   own: ["−", () => "only you"],
-  theirs: ["+", (coder) => `only ${coder}`],
+  theirs: ["+", coder => `only ${coder}`],
 };
 
 function SignOf({ sign, coder }: { sign: Sign; coder: string }) {
   const [mark, words] = SIGNS[sign];
   return (
-    <span class="s7-sign-of" role="img" aria-label={words(coder)} title={words(coder)}>{mark}</span>
+    <span class="s7-sign-of" role="img" aria-label={words(coder)} title={words(coder)}>
+      {mark}
+    </span>
   );
 }

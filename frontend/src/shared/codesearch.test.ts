@@ -5,8 +5,13 @@ import { code } from "./code.test.kit";
 import { CodeSearch } from "./codesearch";
 import type { Code } from "./protocol";
 
-const named = (id: string, label: string, more: Partial<Code> = {}): Code => ({ ...code(id, null), definition: "", label, ...more });
-const searching = (...codes: Code[]) => new CodeSearch(signal(new Map(codes.map((one) => [one.id, one]))));
+const named = (id: string, label: string, more: Partial<Code> = {}): Code => ({
+  ...code(id, null),
+  definition: "",
+  label,
+  ...more,
+});
+const searching = (...codes: Code[]) => new CodeSearch(signal(new Map(codes.map(one => [one.id, one]))));
 function found(search: CodeSearch, query: string): string[] {
   search.type(query);
   return search.results.value.map(({ id }) => id);
@@ -49,7 +54,10 @@ test("beginnings of words count in their order", () => {
 });
 
 test("a code that only groups others is never among the results", () => {
-  const search = searching({ ...named("empathy", "Empathy"), codable: false }, named("cold", "Cold", { parent: "empathy" }));
+  const search = searching(
+    { ...named("empathy", "Empathy"), codable: false },
+    named("cold", "Cold", { parent: "empathy" }),
+  );
   expect(found(search, "empathy")).toEqual(["cold"]);
 });
 

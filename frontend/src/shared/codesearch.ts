@@ -7,7 +7,15 @@ const MOST_RESULTS = 100;
 const MOST_ABOVE = 5;
 
 /** A code's names as they are searched; `above` are the labels of the codes that it stands under. */
-interface Names { code: Code; label: string; words: string[]; initials: string; id: string; above: string; definition: string; }
+interface Names {
+  code: Code;
+  label: string;
+  words: string[];
+  initials: string;
+  id: string;
+  above: string;
+  definition: string;
+}
 
 /** Lower case, and letters without their accents. */
 const plain = (text: string) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().trim();
@@ -15,11 +23,20 @@ const wordsOf = (text: string) => text.match(/[\p{L}\p{N}]+/gu) ?? [];
 
 function names(code: Code, codes: ReadonlyMap<string, Code>): Names {
   const above: string[] = [];
-  for (let id = code.parent; id && above.length < MOST_ABOVE; id = codes.get(id)?.parent ?? null) above.push(codes.get(id)?.label ?? "");
+  for (let id = code.parent; id && above.length < MOST_ABOVE; id = codes.get(id)?.parent ?? null)
+    above.push(codes.get(id)?.label ?? "");
   const label = plain(code.label);
   const words = wordsOf(label);
-  const initials = words.map((word) => [...word][0]).join("");
-  return { code, label, words, initials, id: plain(code.id), above: plain(above.join(" ")), definition: plain(code.definition) };
+  const initials = words.map(word => [...word][0]).join("");
+  return {
+    code,
+    label,
+    words,
+    initials,
+    id: plain(code.id),
+    above: plain(above.join(" ")),
+    definition: plain(code.definition),
+  };
 }
 
 /** How well the code is called so: 0 is best, Infinity not at all. */
@@ -52,17 +69,24 @@ export class CodeSearch {
   readonly open = computed(() => this.#wanted.value !== "" || this.#cursor.value !== null);
   readonly #matches = computed(() => {
     const ranked = this.#named.value.map((one): [Code, number] => [one.code, rank(one, this.#wanted.value)]);
-    return ranked.filter(([, at]) => at < Infinity).sort((a, b) => a[1] - b[1]).map(([code]) => code);
+    return ranked
+      .filter(([, at]) => at < Infinity)
+      .sort((a, b) => a[1] - b[1])
+      .map(([code]) => code);
   });
   /** The codes that match, the best first. */
   readonly results = computed(() => this.#matches.value.slice(0, MOST_RESULTS));
   /** How many more there are. */
   readonly more = computed(() => this.#matches.value.length - this.results.value.length);
   /** The code that Enter applies. */
-  readonly chosen = computed((): Code | undefined => (this.open.value ? this.results.value[this.#cursor.value ?? 0] : undefined));
+  readonly chosen = computed((): Code | undefined =>
+    this.open.value ? this.results.value[this.#cursor.value ?? 0] : undefined,
+  );
 
   constructor(codes: ReadonlySignal<ReadonlyMap<string, Code>>) {
-    this.#named = computed(() => [...codes.value.values()].filter(({ codable }) => codable).map((code) => names(code, codes.value)));
+    this.#named = computed(() =>
+      [...codes.value.values()].filter(({ codable }) => codable).map(code => names(code, codes.value)),
+    );
   }
 
   type(query: string): void {

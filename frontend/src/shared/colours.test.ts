@@ -9,7 +9,11 @@ const care = { ...code("care", null), look: { light: "#111111", dark: "#eeeeee",
 
 test("a code has the colour of the theme, its line, and its key or short name as tag", () => {
   expect(looks([care], false).get("care")).toEqual({ colour: "#111111", pattern: 2, tag: "Care…" });
-  expect(looks([{ ...care, key: "4" }], true).get("care")).toEqual({ colour: "#eeeeee", pattern: 2, tag: "4" });
+  expect(looks([{ ...care, key: "4" }], true).get("care")).toEqual({
+    colour: "#eeeeee",
+    pattern: 2,
+    tag: "4",
+  });
 });
 
 describe("the theme of the page", () => {
@@ -20,7 +24,12 @@ describe("the theme of the page", () => {
     window.matchMedia = () => media as unknown as MediaQueryList;
     // A browser answers so; happy-dom repeats what it was given.
     vi.spyOn(window, "getComputedStyle").mockImplementation(
-      (element) => ({ color: (element as HTMLElement).style.color.includes("#eef0f2") ? "rgb(238, 240, 242)" : "rgb(31, 35, 40)" }) as CSSStyleDeclaration,
+      element =>
+        ({
+          color: (element as HTMLElement).style.color.includes("#eef0f2")
+            ? "rgb(238, 240, 242)"
+            : "rgb(31, 35, 40)",
+        }) as CSSStyleDeclaration,
     );
     stop = watchTheme();
   };
@@ -30,7 +39,13 @@ describe("the theme of the page", () => {
     dark.value = false;
   });
 
-  test.each([["rgb(0, 0, 0)", false], ["rgba(0, 0, 0, 0.87)", false], ["rgb(238, 240, 242)", true], ["color(srgb 0.9 0.9 0.9)", true], ["", false]])("letters in %s", (ink, light) => {
+  test.each([
+    ["rgb(0, 0, 0)", false],
+    ["rgba(0, 0, 0, 0.87)", false],
+    ["rgb(238, 240, 242)", true],
+    ["color(srgb 0.9 0.9 0.9)", true],
+    ["", false],
+  ])("letters in %s", (ink, light) => {
     expect(isLight(ink)).toBe(light);
   });
 

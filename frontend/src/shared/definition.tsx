@@ -36,7 +36,12 @@ export function Definition({ book, beside, pins = true }: Props) {
     >
       {pins && (
         <Button
-          type="button" class="s7-pin" aria-pressed={pinned} aria-label="Keep this definition open" title="Keep this definition open (-)" onClick={() => book.definition.togglePin(code.id)}
+          type="button"
+          class="s7-pin"
+          aria-pressed={pinned}
+          aria-label="Keep this definition open"
+          title="Keep this definition open (-)"
+          onClick={() => book.definition.togglePin(code.id)}
           words={pinned ? "Pinned" : "Pin"}
         />
       )}
@@ -50,7 +55,9 @@ export function Definition({ book, beside, pins = true }: Props) {
               <h5>{title}</h5>
               <ul>
                 {entries.map((entry, index) => (
-                  <li key={index} dir="auto">{entry}</li>
+                  <li key={index} dir="auto">
+                    {entry}
+                  </li>
                 ))}
               </ul>
             </div>

@@ -7,11 +7,17 @@ import { trimmed } from "./spans";
 import { snapped } from "./words";
 
 /** What a drag needs of the view in which it begins. */
-interface View { unit: { readonly value: CodedText | null }; selecting: Selecting; presses: PressQueue; }
+interface View {
+  unit: { readonly value: CodedText | null };
+  selecting: Selecting;
+  presses: PressQueue;
+}
 
 /**
- * Follow a drag of the mouse from its start to its end, and select the words that it covered of the text: with Alt
- * exactly what it covered, after three clicks whole sentences. Until the button is up nothing of the text is drawn
+ * Follow a drag of the mouse from its start to its end, and select the words that it covered of the text:
+ * with Alt
+ * exactly what it covered, after three clicks whole sentences. Until the button is up nothing of the text is
+ * drawn
  * anew: the browser ties the drag to the nodes where it began.
  */
 export function startDrag(down: PointerEvent, view: View, root: HTMLElement): void {
@@ -20,7 +26,14 @@ export function startDrag(down: PointerEvent, view: View, root: HTMLElement): vo
   view.selecting.touched.value = down.pointerType === "touch" || down.pointerType === "pen";
   // A finger taps words, and scrolls; its long press is the browser's.
   if (view.selecting.touched.value) return;
-  if (!unit || !box || down.button !== 0 || target.closest("button, input, textarea") || onScrollBar(down, target)) return;
+  if (
+    !unit ||
+    !box ||
+    down.button !== 0 ||
+    target.closest("button, input, textarea") ||
+    onScrollBar(down, target)
+  )
+    return;
   const inText = box.contains(target);
   // What else was selected on the page would be dragged away, or taken for a part of this text.
   if (!down.shiftKey) selectionIn(box)?.removeAllRanges();
@@ -39,7 +52,9 @@ export function startDrag(down: PointerEvent, view: View, root: HTMLElement): vo
     const changed = view.unit.value?.unit_id !== unit.unit_id;
     const covered = released && !changed ? selectedSpan(box) : null;
     const exact = down.altKey || release.altKey;
-    const span = covered && chosen(unit.text, clicks > 2 ? between(box, down, release) ?? covered : covered, clicks, exact);
+    const span =
+      covered &&
+      chosen(unit.text, clicks > 2 ? (between(box, down, release) ?? covered) : covered, clicks, exact);
     if (span) selectionIn(box)?.removeAllRanges();
     if (span || (released && inText && !changed)) {
       view.presses.insert(turn, () => view.selecting.select(span), unit.unit_id);
@@ -61,7 +76,9 @@ function chosen(text: string, covered: Span, clicks: number, exact: boolean): Sp
   return exact ? trimmed(text, covered) : snapped(text, covered, clicks > 2 ? "sentence" : "word");
 }
 
-/** The text between two presses: three clicks select a paragraph in the browser, and do not say where in it. */
+/**
+ * The text between two presses: three clicks select a paragraph in the browser, and do not say where in it.
+ */
 function between(box: Element, down: PointerEvent, release: PointerEvent): Span | null {
   const [from, to] = [down, release].map(({ clientX, clientY }) => offsetAt(box, clientX, clientY));
   return from == null || to == null ? null : { start: Math.min(from, to), end: Math.max(from, to) };

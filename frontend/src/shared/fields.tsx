@@ -28,14 +28,24 @@ interface TextProps extends InputAttributes {
 }
 
 export function TextInput({ name, rows = 0, first = false, onWrite, ...attributes }: TextProps) {
-  const shared = { dir: "auto" as const, ...(first ? { class: "s7-first" } : {}), ...attributes, onInput: (event: Event) => onWrite((event.currentTarget as HTMLInputElement).value) };
-  return <Named name={name}>{rows ? <textarea {...(shared as object)} rows={rows} /> : <input type="text" {...shared} />}</Named>;
+  const shared = {
+    dir: "auto" as const,
+    ...(first ? { class: "s7-first" } : {}),
+    ...attributes,
+    onInput: (event: Event) => onWrite((event.currentTarget as HTMLInputElement).value),
+  };
+  return (
+    <Named name={name}>
+      {rows ? <textarea {...(shared as object)} rows={rows} /> : <input type="text" {...shared} />}
+    </Named>
+  );
 }
 
 /** A value with the words for it. */
 export type Option = readonly [string, string];
 
-interface SelectProps extends Omit<PartialSelectHTMLAttributes<HTMLSelectElement>, "role" | "size" | "value"> {
+interface SelectProps
+  extends Omit<PartialSelectHTMLAttributes<HTMLSelectElement>, "role" | "size" | "value"> {
   value: string;
   options: readonly Option[];
   onPick: (value: string) => void;
@@ -43,16 +53,19 @@ interface SelectProps extends Omit<PartialSelectHTMLAttributes<HTMLSelectElement
 
 export function Select({ options, onPick, ...attributes }: SelectProps) {
   return (
-    <select {...attributes} onChange={(event) => onPick(event.currentTarget.value)}>
+    <select {...attributes} onChange={event => onPick(event.currentTarget.value)}>
       {options.map(([name, words]) => (
-        <option key={name} value={name} selected={name === attributes.value}>{words}</option>
+        <option key={name} value={name} selected={name === attributes.value}>
+          {words}
+        </option>
       ))}
     </select>
   );
 }
 
 /** Codes to choose from. */
-export const asOptions = (codes: readonly { id: string; label: string }[]): Option[] => codes.map(({ id, label }) => [id, label]);
+export const asOptions = (codes: readonly { id: string; label: string }[]): Option[] =>
+  codes.map(({ id, label }) => [id, label]);
 
 /** A field that searches once one stops typing. */
 export function Search({ onFind, ...attributes }: InputAttributes & { onFind: (words: string) => void }) {
@@ -61,10 +74,20 @@ export function Search({ onFind, ...attributes }: InputAttributes & { onFind: (w
     clearTimeout(timer.current);
     timer.current = setTimeout(() => onFind(words), PAUSE_MS);
   };
-  return <input type="search" {...attributes} onInput={(event) => look(event.currentTarget.value)} />;
+  return <input type="search" {...attributes} onInput={event => look(event.currentTarget.value)} />;
 }
 
-export function FormButtons({ words, disabled = false, onSend, onCancel }: { words: string; disabled?: boolean; onSend: () => void; onCancel: () => void }) {
+export function FormButtons({
+  words,
+  disabled = false,
+  onSend,
+  onCancel,
+}: {
+  words: string;
+  disabled?: boolean;
+  onSend: () => void;
+  onCancel: () => void;
+}) {
   return (
     <div class="s7-form-buttons">
       <Button class="s7-primary" disabled={disabled} onClick={onSend} words={words} />

@@ -1,6 +1,13 @@
-// The frame of all widgets: header, whether all is saved, message, card of keys, status; and what keys and the mouse
+// The frame of all widgets: header, whether all is saved, message, card of keys, status; and what keys and
+// the mouse
 // do in every one of them.
-import { render as draw, type ComponentChildren, type ComponentType, type HTMLAttributes, type VNode } from "preact";
+import {
+  render as draw,
+  type ComponentChildren,
+  type ComponentType,
+  type HTMLAttributes,
+  type VNode,
+} from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./button";
 import type { Model } from "./channel";
@@ -20,7 +27,19 @@ const EVERYWHERE: Rows = [
   ["Esc", "Back; twice, not too fast: return to the notebook"],
 ];
 
-type Session = Pick<WidgetSession<never, never, never>, "coder" | "message" | "announced" | "showHelp" | "large" | "focus" | "presses" | "held" | "isUnsaved" | "unsaved"> & {
+type Session = Pick<
+  WidgetSession<never, never, never>,
+  | "coder"
+  | "message"
+  | "announced"
+  | "showHelp"
+  | "large"
+  | "focus"
+  | "presses"
+  | "held"
+  | "isUnsaved"
+  | "unsaved"
+> & {
   channel: Parameters<typeof SaveState>[0]["line"];
   say(words: string): void;
 };
@@ -41,17 +60,25 @@ interface Props {
   redo?: () => void;
   /** Close the topmost thing that is open in the page; false where nothing is. */
   back(target: Element): boolean;
-  /** What a key does in a field, and what it does before it is looked for among the commands; false: nothing. */
+  /**
+   * What a key does in a field, and what it does before it is looked for among the commands; false: nothing.
+   */
   inField?(event: KeyboardEvent, field: TextField): boolean;
   press?(event: KeyboardEvent, target: Element): boolean;
   /** In the place of all of that, for a page whose keys may be others. */
-  hear?(event: KeyboardEvent, target: Element, escape: () => void): void;
-  /** What has the focus while keys are for the desk (else the root). Where it is not given, any part of the desk may. */
+  hear?(event: KeyboardEvent, target: Element, onEscape: () => void): void;
+  /**
+   * What has the focus while keys are for the desk (else the root). Where it is not given, any part of the
+   * desk may.
+   */
   home?: string;
   /** What takes no focus from a click: it may be gone when the kernel has answered, and the keys with it. */
   still?: string;
   on?: HTMLAttributes<HTMLDivElement>;
-  /** The header before the save state, which may be `quiet`; what stands behind that; and buttons beside the one of the keys. */
+  /**
+   * The header before the save state, which may be `quiet`; what stands behind that; and buttons beside the
+   * one of the keys.
+   */
   bar: VNode;
   quiet?: boolean;
   state?: VNode;
@@ -68,7 +95,10 @@ export function Frame(props: Props) {
   const now = useRef(props);
   now.current = props;
   const leaving = useLeaving(root, session);
-  const goHome = () => (root.current?.querySelector<HTMLElement>(props.home ?? ".s7") ?? root.current)?.focus({ preventScroll: true });
+  const goHome = () =>
+    (root.current?.querySelector<HTMLElement>(props.home ?? ".s7") ?? root.current)?.focus({
+      preventScroll: true,
+    });
 
   useLargeView(root, session.large.value);
   useLayoutEffect(() => {
@@ -76,9 +106,14 @@ export function Frame(props: Props) {
     const show = () => void (at.clientHeight <= innerHeight && bringIn(at));
     let held = false;
     at.addEventListener("pointerdown", () => (held = true), { once: true, capture: true });
-    // What the mouse is on must not move before the button is up: the click would be lost. (After a tap, the focus and
+    // What the mouse is on must not move before the button is up: the click would be lost. (After a tap, the
+    // focus and
     // then mouseup come when the pointer is up already.)
-    at.addEventListener("focusin", () => (held ? addEventListener("mouseup", () => setTimeout(show), { once: true }) : show()), { once: true });
+    at.addEventListener(
+      "focusin",
+      () => (held ? addEventListener("mouseup", () => setTimeout(show), { once: true }) : show()),
+      { once: true },
+    );
   }, []);
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => void (session.isUnsaved && event.preventDefault());
@@ -92,13 +127,17 @@ export function Frame(props: Props) {
     };
   }, []);
 
-  /** One thing after the other is shut: the card, what is open in the page, the message, the large view; then the desk is left. */
-  const escape = (event: KeyboardEvent, target: Element) => {
+  /**
+   * One thing after the other is shut: the card, what is open in the page, the message, the large view; then
+   * the desk is left.
+   */
+  const shutOrLeave = (event: KeyboardEvent, target: Element) => {
     const { home, back } = now.current;
     if (session.showHelp.value) return void (session.showHelp.value = false);
     if (back(target)) return;
     if (session.message.value) session.message.value = null;
-    else if (!home || target === root.current || target.matches(home)) return session.large.value ? toggle(session.large) : leaving.escape(event);
+    else if (!home || target === root.current || target.matches(home))
+      return session.large.value ? toggle(session.large) : leaving.escape(event);
     if (home) goHome();
   };
 
@@ -108,8 +147,11 @@ export function Frame(props: Props) {
       session.showHelp.value = false;
     }
     const { hear, inField, press, commands = {}, repeats = /^Arrow/, opens = "", undo, redo } = now.current;
-    if (hear) return hear(event, target, () => escape(event, target));
-    if (event.key === "Escape") return event.preventDefault(), escape(event, target);
+    if (hear) return hear(event, target, () => shutOrLeave(event, target));
+    if (event.key === "Escape") {
+      event.preventDefault();
+      return shutOrLeave(event, target);
+    }
     if (isTextField(target)) return void (inField?.(event, target) && event.preventDefault());
     const onControl = target.closest("button, a, summary") && (event.key === "Enter" || event.key === " ");
     if (onControl) return void (event.repeat && event.preventDefault());
@@ -122,7 +164,8 @@ export function Frame(props: Props) {
     event.preventDefault();
     // What is held down does nothing twice.
     if (shown) event.repeat || toggle(shown);
-    else if (!event.repeat || repeats.test(event.key)) session.presses.inTurn(command!, { opens: !held && opens.includes(event.key) });
+    else if (!event.repeat || repeats.test(event.key))
+      session.presses.inTurn(command!, { opens: !held && opens.includes(event.key) });
   };
   useLayoutEffect(() => hearKeys(() => root.current, press), []);
   useLayoutEffect(() => keepFocus(root.current!, goHome), []);
@@ -135,7 +178,9 @@ export function Frame(props: Props) {
     const give = () => focusOn(root.current?.querySelector<HTMLElement>(wanted));
     give();
     // A part with its own signal is drawn after the page and replaces what was there.
-    queueMicrotask(() => (root.current && focusIn(root.current)?.matches(wanted)) || give() || root.current?.focus());
+    queueMicrotask(
+      () => (root.current && focusIn(root.current)?.matches(wanted)) || give() || root.current?.focus(),
+    );
   }, [wanted]);
 
   const down = (event: MouseEvent) => {
@@ -145,7 +190,15 @@ export function Frame(props: Props) {
   };
 
   return (
-    <div class={`s7 s7-${props.name}-widget`} ref={root} tabIndex={0} role="group" aria-label={props.label} onMouseDown={down} {...props.on}>
+    <div
+      class={`s7 s7-${props.name}-widget`}
+      ref={root}
+      tabIndex={0}
+      role="group"
+      aria-label={props.label}
+      onMouseDown={down}
+      {...props.on}
+    >
       <header class="s7-header">
         {props.bar}
         <Saving session={session} quiet={props.quiet ?? false} />
@@ -171,15 +224,33 @@ export function Frame(props: Props) {
 function Saving({ session, quiet }: { session: Session; quiet: boolean }) {
   // What an earlier view left unsent is known once the kernel has answered.
   if (!session.coder.value) return null;
-  return <SaveState line={session.channel} queued={session.presses.waiting.value.length > 0 || session.held.value} quiet={quiet} />;
+  return (
+    <SaveState
+      line={session.channel}
+      queued={session.presses.waiting.value.length > 0 || session.held.value}
+      quiet={quiet}
+    />
+  );
 }
 
 /** What every header ends with. */
 function Buttons({ session: { large, showHelp } }: { session: Session }) {
   return (
     <>
-      <Button aria-pressed={large.value} aria-label="Large view" title="Large view (F)" onClick={() => toggle(large)} words="⤢" />
-      <Button aria-expanded={showHelp.value} aria-label="Keys" title="Keys (?)" onClick={() => toggle(showHelp)} words="?" />
+      <Button
+        aria-pressed={large.value}
+        aria-label="Large view"
+        title="Large view (F)"
+        onClick={() => toggle(large)}
+        words="⤢"
+      />
+      <Button
+        aria-expanded={showHelp.value}
+        aria-label="Keys"
+        title="Keys (?)"
+        onClick={() => toggle(showHelp)}
+        words="?"
+      />
     </>
   );
 }
@@ -196,19 +267,28 @@ function Message({ session }: { session: Session }) {
 
 function Card({ session, keys }: { session: Session; keys: Rows | VNode }) {
   if (!session.showHelp.value) return null;
-  return <div class="s7-card" tabIndex={0}>{Array.isArray(keys) ? <Help rows={[...(keys as Rows), ...EVERYWHERE]} /> : (keys as VNode)}</div>;
+  return (
+    <div class="s7-card" tabIndex={0}>
+      {Array.isArray(keys) ? <Help rows={[...(keys as Rows), ...EVERYWHERE]} /> : (keys as VNode)}
+    </div>
+  );
 }
 
 /** Whether the key scrolls the card of keys, which it then does; any other key shuts it, and acts. */
 function scrollCard(root: HTMLElement, key: string): boolean {
-  const [card, by] = [root.querySelector(".s7-card")!, { ArrowDown: 40, ArrowUp: -40, PageDown: 300, PageUp: -300 }[key]];
+  const [card, by] = [
+    root.querySelector(".s7-card")!,
+    { ArrowDown: 40, ArrowUp: -40, PageDown: 300, PageUp: -300 }[key],
+  ];
   if (by) card.scrollTop += by;
   return by !== undefined;
 }
 
 function Status({ session }: { session: Session }) {
   return (
-    <div class="s7-status" role="status">{session.announced.value}</div>
+    <div class="s7-status" role="status">
+      {session.announced.value}
+    </div>
   );
 }
 
@@ -227,19 +307,43 @@ function focusOn(to: HTMLElement | null | undefined): boolean {
 }
 
 /** A button of the header. */
-export function Tool({ name, sign, press, ready, run }: { name: string; sign: string; press: string; ready: boolean; run(): void }) {
+export function Tool({
+  name,
+  sign,
+  press,
+  ready,
+  run,
+}: {
+  name: string;
+  sign: string;
+  press: string;
+  ready: boolean;
+  run(): void;
+}) {
   return (
     <Button aria-label={name} title={`${name} (${press})`} disabled={!ready} onClick={run} words={sign} />
   );
 }
 
 /** Who works here, and at what. */
-export function Who({ session, role, title = "" }: { session: Session; role: string; title?: string | undefined }) {
+export function Who({
+  session,
+  role,
+  title = "",
+}: {
+  session: Session;
+  role: string;
+  title?: string | undefined;
+}) {
   return (
     <>
-      <span class="s7-coder" title={role}>{session.coder.value}</span>
+      <span class="s7-coder" title={role}>
+        {session.coder.value}
+      </span>
       {title !== "" && (
-        <span class="s7-book-title" dir="auto">{title}</span>
+        <span class="s7-book-title" dir="auto">
+          {title}
+        </span>
       )}
     </>
   );
@@ -248,31 +352,43 @@ export function Who({ session, role, title = "" }: { session: Session; role: str
 /** How much of it is done. */
 export function Bar({ label, done, of }: { label: string; done: number; of: number }) {
   return (
-    <div class="s7-bar" role="progressbar" aria-label={label} aria-valuemin={0} aria-valuemax={of} aria-valuenow={done}>
+    <div
+      class="s7-bar"
+      role="progressbar"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={of}
+      aria-valuenow={done}
+    >
       <div style={{ width: `${of ? (100 * done) / of : 0}%` }} />
     </div>
   );
 }
 
 /** A widget as anywidget loads it: a session and its page in each place where it is shown. */
-export function widget<Own extends { close(): void; showOther(model: string): void; message: { value: string | null } }>(Session: new (model: Model) => Own, Page: ComponentType<{ session: Own }>) {
+export function widget<
+  Own extends { close(): void; showOther(model: string): void; message: { value: string | null } },
+>(Session: new (model: Model) => Own, Page: ComponentType<{ session: Own }>) {
   return {
     render({ model, el }: { model: Model; el: HTMLElement }): () => void {
       const themed = watchTheme();
       let close = begin(model);
       function begin(model: Model): () => void {
         const session = new Session(model);
-        session.showOther = async (id) => {
+        session.showOther = async id => {
           const next = await model.widget_manager?.get_model?.(id).catch(() => undefined);
           if (!el.isConnected) return;
-          if (!next) return void (session.message.value = "It cannot be opened here. Open it in a cell, with CodingWidget(…, round=…).");
+          if (!next)
+            return void (session.message.value =
+              "It cannot be opened here. Open it in a cell, with CodingWidget(…, round=…).");
           close();
           close = begin(next);
           el.querySelector<HTMLElement>(".s7")?.focus({ preventScroll: true });
         };
         draw(<Page session={session} />, el);
         return () => {
-          // In this order: a memo in mid-sentence becomes an act when its field goes, and is handed over then.
+          // In this order: a memo in mid-sentence becomes an act when its field goes, and is handed over
+          // then.
           draw(null, el);
           session.close();
         };
@@ -308,7 +424,7 @@ export function Help({ rows, groups }: { rows?: Rows; groups?: readonly { title:
   return (
     <section class="s7-help" aria-label="Keys">
       {rows && <Keys rows={rows} />}
-      {groups?.map((group) => (
+      {groups?.map(group => (
         <section key={group.title} aria-label={group.title}>
           <h3>{group.title}</h3>
           <Keys rows={group.rows} />

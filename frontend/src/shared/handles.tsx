@@ -15,7 +15,11 @@ interface Props {
   starts: readonly number[];
 }
 
-interface Place { left: number; top: number; height: number; }
+interface Place {
+  left: number;
+  top: number;
+  height: number;
+}
 
 /** Beyond the pane's edge the text scrolls by so many pixels with each move of the mouse. */
 const SCROLL = 12;
@@ -34,7 +38,11 @@ export function Handles({ text, span, colour, onDrag, onDrop, starts }: Props) {
     };
     const [first, last] = [rect(span.start, false), rect(span.end - 1, true)];
     const rightToLeft = getComputedStyle(at).direction === "rtl";
-    const place = (rect: DOMRect, right: boolean): Place => ({ left: (right ? rect.right : rect.left) - page.left, top: rect.top - page.top, height: rect.height });
+    const place = (rect: DOMRect, right: boolean): Place => ({
+      left: (right ? rect.right : rect.left) - page.left,
+      top: rect.top - page.top,
+      height: rect.height,
+    });
     setPlaces({ start: place(first, rightToLeft), end: place(last, !rightToLeft), rightToLeft });
   };
   useLayoutEffect(measure, [span.start, span.end, starts]);
@@ -48,7 +56,11 @@ export function Handles({ text, span, colour, onDrag, onDrop, starts }: Props) {
     event.stopPropagation();
     const { left, top, height } = places![edge];
     const page = text.current!.parentElement!.getBoundingClientRect();
-    setGrabbed({ edge, dx: page.left + left - event.clientX, dy: page.top + top + height / 2 - event.clientY });
+    setGrabbed({
+      edge,
+      dx: page.left + left - event.clientX,
+      dy: page.top + top + height / 2 - event.clientY,
+    });
     (event.currentTarget as Element).setPointerCapture(event.pointerId);
   };
   const move = (event: PointerEvent) => {
@@ -57,10 +69,15 @@ export function Handles({ text, span, colour, onDrag, onDrop, starts }: Props) {
     const seen = pane.getBoundingClientRect();
     if (event.clientY < seen.top) pane.scrollTop -= SCROLL;
     if (event.clientY > seen.bottom) pane.scrollTop += SCROLL;
-    // A place left or right of a line, or above or below the text, is the nearest in it. Never the very edge of a letter's box.
+    // A place left or right of a line, or above or below the text, is the nearest in it. Never the very edge
+    // of a letter's box.
     const within = (value: number, low: number, high: number) => Math.max(low, Math.min(value, high));
     const x = within(event.clientX + grabbed.dx, box.left + 1, box.right - 1);
-    const y = within(event.clientY + grabbed.dy, Math.max(box.top, seen.top) + 3, Math.min(box.bottom, seen.bottom) - 3);
+    const y = within(
+      event.clientY + grabbed.dy,
+      Math.max(box.top, seen.top) + 3,
+      Math.min(box.bottom, seen.bottom) - 3,
+    );
     const offset = offsetAt(text.current!, x, y);
     if (offset !== null) onDrag(grabbed.edge, offset, event.altKey);
   };
@@ -70,17 +87,25 @@ export function Handles({ text, span, colour, onDrag, onDrop, starts }: Props) {
   };
   if (!places) return null;
   return (
-    <div class={grabbed ? "s7-handles s7-grabbed" : "s7-handles"} style={{ "--s7-c": colour }} aria-hidden="true">
-      {(["start", "end"] as const).map((edge) => (
+    <div
+      class={grabbed ? "s7-handles s7-grabbed" : "s7-handles"}
+      style={{ "--s7-c": colour }}
+      aria-hidden="true"
+    >
+      {(["start", "end"] as const).map(edge => (
         <i
           key={edge}
           class={`s7-handle s7-handle-${edge}${(edge === "start") === places.rightToLeft ? " s7-leftwards" : ""}`}
-          style={{ left: `${places[edge].left}px`, top: `${places[edge].top}px`, height: `${places[edge].height}px` }}
+          style={{
+            left: `${places[edge].left}px`,
+            top: `${places[edge].top}px`,
+            height: `${places[edge].height}px`,
+          }}
           onPointerDown={down(edge)}
           onPointerMove={move}
           onPointerUp={up}
           onPointerCancel={up}
-          onMouseDown={(event) => event.stopPropagation()}
+          onMouseDown={event => event.stopPropagation()}
         />
       ))}
     </div>

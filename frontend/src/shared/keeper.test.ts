@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 
 test("the latest is sent after a pause, the next one once that is answered, and all of it as the page goes", () => {
   const sent: string[] = [];
-  const keeper = new Keeper<string>((kept) => void sent.push(kept));
+  const keeper = new Keeper<string>(kept => void sent.push(kept));
   for (const typed of ["o", "of", "off"]) {
     keeper.keep(typed);
     vi.advanceTimersByTime(120);
@@ -29,7 +29,7 @@ test("the latest is sent after a pause, the next one once that is answered, and 
 
 test("a page that goes sends what waits", () => {
   const sent: string[] = [];
-  const keeper = new Keeper<string>((kept) => void sent.push(kept));
+  const keeper = new Keeper<string>(kept => void sent.push(kept));
   keeper.keep("half a sen");
   dispatchEvent(new Event("pagehide"));
   expect(sent).toEqual(["half a sen"]);

@@ -40,7 +40,10 @@ export class Keeper<Kept> {
   };
 }
 
-/** What a page keeps of work that is begun, for the kernel that comes after this one: by the work that it belongs to, never on a disk. */
+/**
+ * What a page keeps of work that is begun, for the kernel that comes after this one: by the work that it
+ * belongs to, never on a disk.
+ */
 export function kept<Begun>(what: string): Map<string, Begun> {
   const place = globalThis as { [name: symbol]: Map<string, Begun> | undefined };
   return (place[Symbol.for(`sense7_qual.${what}`)] ??= new Map());

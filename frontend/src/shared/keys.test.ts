@@ -47,7 +47,13 @@ function setUp(commands: Record<string, string>, codes: Code[]): void {
 }
 
 beforeEach(() => {
-  setUp(COMMANDS, [code("group", null, false), code("one", "1"), code("bee", "b"), code("low", "t"), code("cap", "T")]);
+  setUp(COMMANDS, [
+    code("group", null, false),
+    code("one", "1"),
+    code("bee", "b"),
+    code("low", "t"),
+    code("cap", "T"),
+  ]);
 });
 
 describe("what a press means", () => {
@@ -90,15 +96,17 @@ describe("what a press means", () => {
   test("Shift and an arrow move the selection's end by a word or a sentence, with Alt or Ctrl its start", () => {
     const arrows = ["ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"];
     const by = ["word:1", "word:-1", "sentence:1", "sentence:-1"];
-    expect(arrows.map((key) => means(key, { shiftKey: true }))).toEqual(by.map((what) => `end:${what}`));
+    expect(arrows.map(key => means(key, { shiftKey: true }))).toEqual(by.map(what => `end:${what}`));
     for (const more of [{ altKey: true }, { ctrlKey: true }, { metaKey: true }]) {
-      expect(arrows.map((key) => means(key, { shiftKey: true, ...more }))).toEqual(by.map((what) => `start:${what}`));
+      expect(arrows.map(key => means(key, { shiftKey: true, ...more }))).toEqual(
+        by.map(what => `start:${what}`),
+      );
     }
   });
 
   test("the keys of a page scroll, unless a command has them", () => {
-    expect(["PageDown", "PageUp", "Home", "End"].map((key) => means(key))).toEqual(
-      ["PageDown", "PageUp", "Home", "End"].map((key) => `scroll:${key}`),
+    expect(["PageDown", "PageUp", "Home", "End"].map(key => means(key))).toEqual(
+      ["PageDown", "PageUp", "Home", "End"].map(key => `scroll:${key}`),
     );
     setUp({ ...COMMANDS, next: "PageDown" }, []);
     expect(means("PageDown")).toBe("next");
@@ -109,7 +117,7 @@ describe("what a press means", () => {
     expect(means("B", { shiftKey: true })).toBeNull();
   });
 
-  test.each([{ ctrlKey: true }, { metaKey: true }])("undo and redo with %o", (modifier) => {
+  test.each([{ ctrlKey: true }, { metaKey: true }])("undo and redo with %o", modifier => {
     expect(means("z", modifier)).toBe("undo");
     expect(means("Z", { ...modifier, shiftKey: true })).toBe("redo");
     expect(means("y", modifier)).toBe("redo");
@@ -157,7 +165,14 @@ describe("what a press means", () => {
   });
 
   test("a key that a code was given when it was used needs Shift; Caps Lock alone does not make it", () => {
-    keymap = { commands: COMMANDS, codes: [code("cap", "T")], given: new Map([["trust", "T"], ["joy", "J"]]) };
+    keymap = {
+      commands: COMMANDS,
+      codes: [code("cap", "T")],
+      given: new Map([
+        ["trust", "T"],
+        ["joy", "J"],
+      ]),
+    };
     expect(means("J", { shiftKey: true })).toBe("code:joy");
     expect(means("J")).toBeNull();
     expect(means("J", { shiftKey: true, altKey: true })).toBe("detail:joy");
@@ -167,7 +182,10 @@ describe("what a press means", () => {
   });
 
   test("Alt with an arrow scrolls the definition", () => {
-    expect([means("ArrowDown", { altKey: true }), means("ArrowUp", { altKey: true })]).toEqual(["scroll_down", "scroll_up"]);
+    expect([means("ArrowDown", { altKey: true }), means("ArrowUp", { altKey: true })]).toEqual([
+      "scroll_down",
+      "scroll_up",
+    ]);
   });
 
   test("what has no meaning has none", () => {
@@ -204,7 +222,8 @@ describe("whose the key is", () => {
   });
 
   test("text fields", () => {
-    for (const name of ["textarea", "input", "select"]) expect(isTextField(document.createElement(name))).toBe(true);
+    for (const name of ["textarea", "input", "select"])
+      expect(isTextField(document.createElement(name))).toBe(true);
     const editable = document.createElement("div");
     expect(isTextField(editable)).toBe(false);
     editable.setAttribute("contenteditable", "true");

@@ -1,14 +1,20 @@
 // What a key press means, and which presses are the widget's own.
 import type { Code } from "./protocol";
 
-type Press = Pick<KeyboardEvent, "key" | "code" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey" | "isComposing" | "keyCode">;
+type Press = Pick<
+  KeyboardEvent,
+  "key" | "code" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey" | "isComposing" | "keyCode"
+>;
 
 /**
  * Hear the presses within `root` before the page does, until the function that is returned is called. The one
  * listener is on the window and before all others: Notebook 7 listens on the document before the widget's own
  * nodes hear anything, and there "d d" deletes a cell and "m" turns it into Markdown.
  */
-export function hearKeys(root: () => Element | null, press: (event: KeyboardEvent, target: Element) => void): () => void {
+export function hearKeys(
+  root: () => Element | null,
+  press: (event: KeyboardEvent, target: Element) => void,
+): () => void {
   const hear = (event: KeyboardEvent) => {
     const target = event.composedPath()[0];
     if (!(target instanceof Element) || !root()?.contains(target) || isThePages(event)) return;
@@ -20,7 +26,8 @@ export function hearKeys(root: () => Element | null, press: (event: KeyboardEven
 }
 
 /**
- * Where what has the focus in `root` is removed or disabled, call `home` before another key can be pressed: it would
+ * Where what has the focus in `root` is removed or disabled, call `home` before another key can be pressed:
+ * it would
  * go to the page, and in a notebook change a cell. Until the function that is returned is called.
  */
 export function keepFocus(root: HTMLElement, home: () => void): () => void {
@@ -49,7 +56,9 @@ export function keepFocus(root: HTMLElement, home: () => void): () => void {
 export function isThePages(press: Press): boolean {
   const modified = press.ctrlKey || press.metaKey;
   const key = press.key.toLowerCase();
-  return press.key === "Tab" || (modified && ((key === "s" && !press.shiftKey) || (key === "c" && press.shiftKey)));
+  return (
+    press.key === "Tab" || (modified && ((key === "s" && !press.shiftKey) || (key === "c" && press.shiftKey)))
+  );
 }
 
 export type TextField = HTMLInputElement | HTMLTextAreaElement;
@@ -77,7 +86,8 @@ export function focusIn(root: HTMLElement): HTMLElement | null {
 export function write(field: TextField, press: Press): void {
   const text = press.key === "Enter" ? "\n" : press.key;
   const [start, end] = [field.selectionStart ?? 0, field.selectionEnd ?? 0];
-  if (press.key === "Backspace") field.setRangeText("", start === end ? Math.max(0, start - 1) : start, end, "end");
+  if (press.key === "Backspace")
+    field.setRangeText("", start === end ? Math.max(0, start - 1) : start, end, "end");
   else if (text.length === 1 && !press.ctrlKey && !press.metaKey) field.setRangeText(text, start, end, "end");
   field.dispatchEvent(new Event("input", { bubbles: true }));
 }
@@ -100,7 +110,8 @@ const ARROWS: Record<string, string> = {
 export const SCROLLS = ["PageDown", "PageUp", "Home", "End"];
 
 /**
- * What the press means: a command's name, or one of `code:` and `detail:` with an id, `end:` and `start:` with what
+ * What the press means: a command's name, or one of `code:` and `detail:` with an id, `end:` and `start:`
+ * with what
  * that edge of the selection moves by, `scroll:` with the key; or null.
  */
 export function meaning(press: Press, { commands, codes, given }: Keymap): string | null {
@@ -112,19 +123,22 @@ export function meaning(press: Press, { commands, codes, given }: Keymap): strin
     return key === "y" && !press.shiftKey ? "redo" : null;
   }
   // Caps Lock alone makes no capital letter: it would code where a command is meant.
-  const used = press.shiftKey && [...given].find(([, key]) => key === press.key || (press.altKey && `Key${key}` === press.code));
+  const used =
+    press.shiftKey &&
+    [...given].find(([, key]) => key === press.key || (press.altKey && `Key${key}` === press.code));
   if (press.altKey) {
     if (press.key === "ArrowDown") return "scroll_down";
     if (press.key === "ArrowUp") return "scroll_up";
     if (used) return `detail:${used[0]}`;
     // With Alt some keyboards write another character (Alt+1 is ¡ on a Mac): then the key's place counts.
     const plain = press.code.replace(/^(Digit|Key|Numpad)/, "").toLowerCase();
-    const code = codes.find(({ key }) => key === press.key) ?? codes.find(({ key }) => key?.toLowerCase() === plain);
+    const code =
+      codes.find(({ key }) => key === press.key) ?? codes.find(({ key }) => key?.toLowerCase() === plain);
     return code ? `detail:${code.id}` : null;
   }
-  const code = codes.find((code) => code.codable && code.key === press.key);
+  const code = codes.find(code => code.codable && code.key === press.key);
   if (code) return `code:${code.id}`;
-  const command = Object.keys(commands).find((name) => commands[name] === press.key);
+  const command = Object.keys(commands).find(name => commands[name] === press.key);
   if (command) return press.shiftKey && press.key.length > 1 ? null : command;
   if (used) return `code:${used[0]}`;
   const lower = press.key.toLowerCase();
@@ -136,6 +150,13 @@ export function meaning(press: Press, { commands, codes, given }: Keymap): strin
 
 /** Words for a key on screen. */
 export function keyLabel(key: string): string {
-  const words: Record<string, string> = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Delete: "Del", " ": "Space" };
+  const words: Record<string, string> = {
+    ArrowLeft: "←",
+    ArrowRight: "→",
+    ArrowUp: "↑",
+    ArrowDown: "↓",
+    Delete: "Del",
+    " ": "Space",
+  };
   return words[key] ?? key;
 }

@@ -14,11 +14,15 @@ const isLeft = () => document.activeElement !== root;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  document.body.innerHTML = '<div class="jp-NotebookPanel"><div class="jp-Notebook" tabindex="-1"><div class="s7" tabindex="0"></div></div></div>';
+  document.body.innerHTML =
+    '<div class="jp-NotebookPanel"><div class="jp-Notebook" tabindex="-1"><div class="s7" tabindex="0"></div></div></div>';
   root = document.querySelector<HTMLElement>(".s7")!;
   root.focus();
   words = [];
-  leaving = new Leaving(() => root, (said) => void words.push(said));
+  leaving = new Leaving(
+    () => root,
+    said => void words.push(said),
+  );
 });
 
 afterEach(() => {
@@ -64,5 +68,8 @@ test("on a page without a notebook's panel it leaves for the page", () => {
   root.focus();
   at(1000);
   at(2000);
-  expect([words[0], document.activeElement]).toEqual(["Press Esc again to return to the page", document.body]);
+  expect([words[0], document.activeElement]).toEqual([
+    "Press Esc again to return to the page",
+    document.body,
+  ]);
 });

@@ -1,4 +1,5 @@
-// How the keyboard is given back to the notebook: by two deliberate presses of Escape, so that one too many costs nothing.
+// How the keyboard is given back to the notebook: by two deliberate presses of Escape, so that one too many
+// costs nothing.
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { focusIn, isModifier } from "./keys";
 
@@ -6,7 +7,8 @@ import { focusIn, isModifier } from "./keys";
 const [SOON_MS, LATE_MS] = [300, 3000];
 
 /**
- * What Escape does where nothing is open. The first press says how to leave and keeps the focus; a second one, 0.3 to
+ * What Escape does where nothing is open. The first press says how to leave and keeps the focus; a second
+ * one, 0.3 to
  * 3 s later, leaves. Presses that come faster, a key held down, and any other key in between leave nothing.
  */
 export class Leaving {
@@ -18,7 +20,8 @@ export class Leaving {
     private readonly root: () => HTMLElement | null,
     private readonly say: (words: string) => void,
   ) {
-    const other = (event: KeyboardEvent) => void (event.key === "Escape" || isModifier(event) || this.#stay());
+    const other = (event: KeyboardEvent) =>
+      void (event.key === "Escape" || isModifier(event) || this.#stay());
     addEventListener("keydown", other, true);
     this.#forget = () => removeEventListener("keydown", other, true);
   }
@@ -46,16 +49,25 @@ export class Leaving {
     this.#notebook()?.focus();
   }
 
-  /** The notebook around the widget; the coder's page has one without its panel, in which nothing is to be done. */
+  /**
+   * The notebook around the widget; the coder's page has one without its panel, in which nothing is to be
+   * done.
+   */
   #notebook(): HTMLElement | null {
     return this.root()?.closest<HTMLElement>(".jp-NotebookPanel .jp-Notebook") ?? null;
   }
 }
 
 /** What Escape does where nothing is open in the widget in `root`. */
-export function useLeaving(root: { current: HTMLElement | null }, session: { say(words: string): void }): Leaving {
+export function useLeaving(
+  root: { current: HTMLElement | null },
+  session: { say(words: string): void },
+): Leaving {
   const leaving = useRef<Leaving | null>(null);
-  leaving.current ??= new Leaving(() => root.current, (words) => session.say(words));
+  leaving.current ??= new Leaving(
+    () => root.current,
+    words => session.say(words),
+  );
   useLayoutEffect(() => () => leaving.current!.close(), []);
   return leaving.current;
 }

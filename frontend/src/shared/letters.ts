@@ -6,7 +6,7 @@ const ALPHABET = "fjdkslaghrueiwoqptyvmcnbxz";
 /** A label for each of so many words: one letter where that is enough, else two; none begins another. */
 export function labels(n: number): string[] {
   const letters = [...ALPHABET];
-  const all = n <= letters.length ? letters : letters.flatMap((first) => letters.map((second) => first + second));
+  const all = n <= letters.length ? letters : letters.flatMap(first => letters.map(second => first + second));
   return all.slice(0, n);
 }
 

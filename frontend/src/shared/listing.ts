@@ -1,7 +1,10 @@
 // Which texts are listed, in which order: where a text stands among them, and which come next.
 
 /** The places of all texts in one order, and the rank of each place in it. */
-export interface Order { places: Uint32Array; ranks: Uint32Array; }
+export interface Order {
+  places: Uint32Array;
+  ranks: Uint32Array;
+}
 
 export function bytes(base64: string): Uint8Array<ArrayBuffer> {
   const letters = atob(base64);
@@ -17,7 +20,8 @@ export function orderOf(base64: string): Order {
   return { places, ranks };
 }
 
-export const isSet = (bits: Uint8Array | null, place: number) => bits === null || ((bits[place >> 3]! >> (place & 7)) & 1) === 1;
+export const isSet = (bits: Uint8Array | null, place: number) =>
+  bits === null || ((bits[place >> 3]! >> (place & 7)) & 1) === 1;
 
 /** Texts in an order, of which some are left out; those that no longer fit can stay in their place. */
 export class Listing {

@@ -43,10 +43,23 @@ const laneOf = (person: number) => `calc(${person} * var(--s7-person))`;
 const FAR = 8 * LABEL;
 
 /** The lines of a text that have codings, from the first to the last. */
-export interface Lines { first: number; last: number; }
+export interface Lines {
+  first: number;
+  last: number;
+}
 
-/** A bar and its label: its lane, where the label belongs and where it is, and whether others are in its way there. */
-interface Placed { item: MarginItem; lines: Lines; lane: number; wanted: number; top: number; far: boolean | undefined; }
+/**
+ * A bar and its label: its lane, where the label belongs and where it is, and whether others are in its way
+ * there.
+ */
+interface Placed {
+  item: MarginItem;
+  lines: Lines;
+  lane: number;
+  wanted: number;
+  top: number;
+  far: boolean | undefined;
+}
 
 /** The lane of each: no two on one line share one. */
 export function lanesOf(lines: readonly Lines[]): number[] {
@@ -56,48 +69,65 @@ export function lanesOf(lines: readonly Lines[]): number[] {
 /** Where labels go that belong at `tops`, in this order: each is pushed down by the one before. */
 export function pushed(tops: readonly number[]): number[] {
   let free = 0;
-  return tops.map((top) => {
+  return tops.map(top => {
     const at = Math.max(top, free);
     free = at + LABEL;
     return at;
   });
 }
 
-/** Draws a row for each block of the text that has been near what is in sight; a change draws the row of its own block again. */
+/**
+ * Draws a row for each block of the text that has been near what is in sight; a change draws the row of its
+ * own block again.
+ */
 export function Margin({ text, items, label, people, starts }: Props) {
   const { lines, high } = useLines(text, items, starts);
   const drawn = useRef(new Map<number, { looks: string; row: VNode }>());
   const rows = new Map<number, Placed[]>();
   for (const one of placed(items, lines, high, !!people)) {
-    const block = firstThat(starts, (start) => start > one.item.span.start);
+    const block = firstThat(starts, start => start > one.item.span.start);
     rows.set(block, [...(rows.get(block) ?? []), one]);
   }
-  drawn.current = new Map([...rows].map(([block, here]) => {
-    const [before, looks] = [drawn.current.get(block), JSON.stringify(here)];
-    return [block, before?.looks === looks ? before : { looks, row: <Row key={block} {...{ here, label, high }} /> }];
-  }));
+  drawn.current = new Map(
+    [...rows].map(([block, here]) => {
+      const [before, looks] = [drawn.current.get(block), JSON.stringify(here)];
+      return [
+        block,
+        before?.looks === looks ? before : { looks, row: <Row key={block} {...{ here, label, high }} /> },
+      ];
+    }),
+  );
   const onClick = ({ target }: MouseEvent) => {
     const id = (target as Element).closest<HTMLElement>("button")?.dataset.id;
-    items.find((item) => item.id === id)?.onPick();
+    items.find(item => item.id === id)?.onPick();
   };
   return (
     <div class={people ? "s7-margin s7-of-people" : "s7-margin"} onClick={onClick}>
-      {people?.map((name, at) => <span key={name} class="s7-lane-name" style={{ left: laneOf(at) }} title={name}>{name}</span>)}
+      {people?.map((name, at) => (
+        <span key={name} class="s7-lane-name" style={{ left: laneOf(at) }} title={name}>
+          {name}
+        </span>
+      ))}
       {[...drawn.current.values()].map(({ row }) => row)}
     </div>
   );
 }
 
 /** The items with known lines, from the first line to the last. */
-function placed(items: readonly MarginItem[], lines: (span: Span) => Lines | undefined, high: number, ofPeople: boolean): Placed[] {
+function placed(
+  items: readonly MarginItem[],
+  lines: (span: Span) => Lines | undefined,
+  high: number,
+  ofPeople: boolean,
+): Placed[] {
   const order = items
-    .flatMap((item) => {
+    .flatMap(item => {
       const at = lines(item.span);
       return at ? [{ item, lines: at }] : [];
     })
     .sort((a, b) => a.lines.first - b.lines.first || a.item.span.start - b.item.span.start);
-  const lane = lanesOf(order.map((one) => one.lines));
-  const wanted = order.map((one) => one.lines.first * high + (high - LABEL) / 2);
+  const lane = lanesOf(order.map(one => one.lines));
+  const wanted = order.map(one => one.lines.first * high + (high - LABEL) / 2);
   const tops = ofPeople ? wanted : pushed(wanted);
   return order.map((one, at) => {
     const far = one.item.active && tops[at]! - wanted[at]! > FAR;
@@ -112,12 +142,28 @@ function named(...names: (string | false | undefined)[]): string {
 type Named = Pick<MarginItem, "look" | "name" | "more" | "title" | "active">;
 
 /** A coding's button: its key, its name, and what is said of it. */
-export function Label({ look, name, more, title, active, ...rest }: Named & ButtonHTMLAttributes<HTMLButtonElement> & { "data-id"?: string }) {
+export function Label({
+  look,
+  name,
+  more,
+  title,
+  active,
+  ...rest
+}: Named & ButtonHTMLAttributes<HTMLButtonElement> & { "data-id"?: string }) {
   return (
-    <button type="button" tabIndex={active ? 0 : -1} title={title} aria-label={title} aria-current={active ? "true" : undefined} {...rest}>
+    <button
+      type="button"
+      tabIndex={active ? 0 : -1}
+      title={title}
+      aria-label={title}
+      aria-current={active ? "true" : undefined}
+      {...rest}
+    >
       <kbd>{look.tag}</kbd>
       <strong>{name}</strong>
-      {more.map((words) => <em key={words}>{words}</em>)}
+      {more.map(words => (
+        <em key={words}>{words}</em>
+      ))}
     </button>
   );
 }
@@ -130,10 +176,36 @@ function Row({ here, label, high }: { here: readonly Placed[]; label: string; hi
         const person = item.person !== undefined && laneOf(item.person);
         const left = person || `calc(${lane} * var(--s7-lane))`;
         return (
-          <li key={item.id} class={named("s7-label", item.active && "s7-active", far && "s7-far")} style={{ "--s7-c": item.look.colour }}>
-            <span class="s7-stripe" style={{ ...sideOf(item.look), left, top: `${first * high + 3}px`, height: `${(last - first + 1) * high - 5}px` }} />
-            {top > wanted && <span class="s7-leader" style={{ left: `calc(${left} + 5px)`, top: `${wanted + LABEL / 2}px`, height: `${top - wanted}px` }} />}
-            <Label {...item} data-id={item.id} class={named(item.active && "s7-active", ...item.names)} style={{ top: `${top}px`, left: person ? `calc(${left} + 5px)` : undefined }} />
+          <li
+            key={item.id}
+            class={named("s7-label", item.active && "s7-active", far && "s7-far")}
+            style={{ "--s7-c": item.look.colour }}
+          >
+            <span
+              class="s7-stripe"
+              style={{
+                ...sideOf(item.look),
+                left,
+                top: `${first * high + 3}px`,
+                height: `${(last - first + 1) * high - 5}px`,
+              }}
+            />
+            {top > wanted && (
+              <span
+                class="s7-leader"
+                style={{
+                  left: `calc(${left} + 5px)`,
+                  top: `${wanted + LABEL / 2}px`,
+                  height: `${top - wanted}px`,
+                }}
+              />
+            )}
+            <Label
+              {...item}
+              data-id={item.id}
+              class={named(item.active && "s7-active", ...item.names)}
+              style={{ top: `${top}px`, left: person ? `calc(${left} + 5px)` : undefined }}
+            />
           </li>
         );
       })}
@@ -141,15 +213,24 @@ function Row({ here, label, high }: { here: readonly Placed[]; label: string; hi
   );
 }
 
-/** The lines of spans near what is in sight, and the height of a line; each span is measured once until lines move. */
-function useLines(text: { current: HTMLElement | null }, items: readonly MarginItem[], starts: readonly number[]) {
+/**
+ * The lines of spans near what is in sight, and the height of a line; each span is measured once until lines
+ * move.
+ */
+function useLines(
+  text: { current: HTMLElement | null },
+  items: readonly MarginItem[],
+  starts: readonly number[],
+) {
   const known = useRef(new Map<string, Lines>());
   const near = useRef<Span>({ start: 0, end: 0 });
   const high = useRef(31);
   const [, draw] = useState({});
   const measure = () => {
     const { start, end } = near.current;
-    const missing = items.filter(({ span }) => span.start < end && start < span.end && !known.current.has(keyOf(span)));
+    const missing = items.filter(
+      ({ span }) => span.start < end && start < span.end && !known.current.has(keyOf(span)),
+    );
     if (!missing.length) return;
     const at = text.current!;
     const [nodes, top] = [new TextNodes(at, starts), at.getBoundingClientRect().top];
@@ -158,7 +239,8 @@ function useLines(text: { current: HTMLElement | null }, items: readonly MarginI
       const at = nodes.range({ start, end: start + 1 }).getBoundingClientRect();
       return Math.max(0, Math.floor((at.top + at.height / 2 - top) / high.current));
     };
-    for (const { span } of missing) known.current.set(keyOf(span), { first: lineOf(span.start), last: lineOf(span.end - 1) });
+    for (const { span } of missing)
+      known.current.set(keyOf(span), { first: lineOf(span.start), last: lineOf(span.end - 1) });
     draw({});
   };
   const look = (afresh: boolean) => {
@@ -187,8 +269,8 @@ function useLines(text: { current: HTMLElement | null }, items: readonly MarginI
 function nearby(text: HTMLElement, starts: readonly number[]): Span {
   const blocks = [...text.children].slice(0, starts.length);
   const { top, bottom, height } = paneOf(text).getBoundingClientRect();
-  const from = firstThat(blocks, (block) => block.getBoundingClientRect().bottom >= top - height);
-  const to = firstThat(blocks, (block) => block.getBoundingClientRect().top > bottom + height);
+  const from = firstThat(blocks, block => block.getBoundingClientRect().bottom >= top - height);
+  const to = firstThat(blocks, block => block.getBoundingClientRect().top > bottom + height);
   return { start: starts[from] ?? Infinity, end: starts[to] ?? Infinity };
 }
 

@@ -5,11 +5,24 @@ import { Button, Space } from "./button";
 import { bringIn } from "./onscreen";
 
 /** Whether the memo is for the team; nothing outside of a round, which nobody could unblind. */
-export function ForTeam({ round, on, onChange }: { round: string | null; on: boolean; onChange: (team: boolean) => void }) {
+export function ForTeam({
+  round,
+  on,
+  onChange,
+}: {
+  round: string | null;
+  on: boolean;
+  onChange: (team: boolean) => void;
+}) {
   if (round === null) return null;
+  const when = `once round “${round}” is unblinded`;
   return (
-    <label class="s7-for-team" title={`The others see this memo, with its earlier versions, once round “${round}” is unblinded. Other memos stay private.`}>
-      <input type="checkbox" checked={on} onChange={(event) => onChange(event.currentTarget.checked)} /> <span>for the team</span>
+    <label
+      class="s7-for-team"
+      title={`The others see this memo, with its earlier versions, ${when}. Other memos stay private.`}
+    >
+      <input type="checkbox" checked={on} onChange={event => onChange(event.currentTarget.checked)} />{" "}
+      <span>for the team</span>
     </label>
   );
 }
@@ -30,7 +43,17 @@ interface FormProps {
   children?: ComponentChildren;
 }
 
-export function MemoForm({ about, words, draft, onWrite, onLeave, onSave, onDiscard, onEnd, children }: FormProps) {
+export function MemoForm({
+  about,
+  words,
+  draft,
+  onWrite,
+  onLeave,
+  onSave,
+  onDiscard,
+  onEnd,
+  children,
+}: FormProps) {
   const box = useRef<HTMLElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const latest = useRef(onLeave);
@@ -55,15 +78,28 @@ export function MemoForm({ about, words, draft, onWrite, onLeave, onSave, onDisc
     if (!(event.target as Element).closest("textarea")) event.preventDefault();
   };
   return (
-    <section class="s7-memo-form" role="group" aria-label="Memo" ref={box} onFocusOut={leave} onMouseDown={down} onPointerDown={(event) => event.stopPropagation()}>
+    <section
+      class="s7-memo-form"
+      role="group"
+      aria-label="Memo"
+      ref={box}
+      onFocusOut={leave}
+      onMouseDown={down}
+      onPointerDown={event => event.stopPropagation()}
+    >
       <h4 dir="auto">{words}</h4>
-      <textarea ref={field} rows={3} aria-label={words} placeholder="A thought" value={draft} onInput={(event) => onWrite(event.currentTarget.value)} />
+      <textarea
+        ref={field}
+        rows={3}
+        aria-label={words}
+        placeholder="A thought"
+        value={draft}
+        onInput={event => onWrite(event.currentTarget.value)}
+      />
       <div class="s7-memo-buttons">
         {children}
         <Space />
-        {onEnd && (
-          <Button onClick={onEnd} words="End memo" />
-        )}
+        {onEnd && <Button onClick={onEnd} words="End memo" />}
         <Button onClick={onDiscard} words="Discard" />
         <Button class="s7-primary" title="Esc or Ctrl+Enter" onClick={onSave} words="Save" />
       </div>
@@ -75,7 +111,10 @@ interface FieldProps {
   label: string;
   placeholder: string;
   text: string;
-  /** Called with what is written when the field is left, goes, and after a pause in typing; also where that is nothing new. */
+  /**
+   * Called with what is written when the field is left, goes, and after a pause in typing; also where that is
+   * nothing new.
+   */
   onSave: (text: string) => void;
   /** Behind the field; it can read what is written there. */
   children?: (written: () => string) => ComponentChildren;
@@ -114,7 +153,13 @@ export function MemoField({ label, placeholder, text, onSave, children }: FieldP
     <div class="s7-memo">
       <label>
         <span>{label}</span>
-        <textarea ref={field} rows={text ? 3 : 1} placeholder={placeholder} defaultValue={text} onBlur={save} />
+        <textarea
+          ref={field}
+          rows={text ? 3 : 1}
+          placeholder={placeholder}
+          defaultValue={text}
+          onBlur={save}
+        />
       </label>
       {children?.(() => field.current!.value)}
     </div>

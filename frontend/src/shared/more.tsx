@@ -21,7 +21,10 @@ export function More({ box, unit_id, ended, onEnd }: Props) {
   useLayoutEffect(() => {
     const [at, pane] = [box.current!, paneOf(box.current!)];
     pane.scrollTop = 0;
-    pane.scrollTop = Math.max(0, at.getBoundingClientRect().top - pane.getBoundingClientRect().top - LOWEST * pane.clientHeight);
+    pane.scrollTop = Math.max(
+      0,
+      at.getBoundingClientRect().top - pane.getBoundingClientRect().top - LOWEST * pane.clientHeight,
+    );
     const count = () => setBelow(linesBelow(at));
     const end = whenResized(count, pane, at, ...at.children);
     pane.addEventListener("scroll", count);
@@ -33,7 +36,7 @@ export function More({ box, unit_id, ended, onEnd }: Props) {
   }, [unit_id]);
   useLayoutEffect(() => {
     // On the screen: neither scrolled out of the pane, nor the pane out of the window.
-    const seen = new IntersectionObserver((list) => list.some((one) => one.isIntersecting) && onEnd?.());
+    const seen = new IntersectionObserver(list => list.some(one => one.isIntersecting) && onEnd?.());
     seen.observe(box.current!.querySelector(".s7-end")!);
     return () => seen.disconnect();
   }, [unit_id]);
@@ -50,7 +53,10 @@ export function More({ box, unit_id, ended, onEnd }: Props) {
 }
 
 function linesBelow(text: HTMLElement): number {
-  const [end, pane] = [text.querySelector(".s7-end")!.getBoundingClientRect(), paneOf(text).getBoundingClientRect()];
+  const [end, pane] = [
+    text.querySelector(".s7-end")!.getBoundingClientRect(),
+    paneOf(text).getBoundingClientRect(),
+  ];
   return Math.max(0, Math.round((end.bottom - pane.bottom) / lineHeight(text)));
 }
 

@@ -3,7 +3,7 @@
 /** A small generator with a fixed seed, so that a failure can be seen again (Park and Miller's). */
 export function numbers(seed: number): (below: number) => number {
   let state = seed;
-  return (below) => {
+  return below => {
     state = (state * 48271) % 2147483647;
     return state % below;
   };

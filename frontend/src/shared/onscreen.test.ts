@@ -17,7 +17,7 @@ describe("the browser's selection", () => {
       box.append(span);
     }
     document.body.append(before, box, after);
-    return { box, nodes: [before, ...box.children, after].map((element) => element.firstChild!) };
+    return { box, nodes: [before, ...box.children, after].map(element => element.firstChild!) };
   }
 
   function select(from: Node, start: number, to: Node, end: number): void {

@@ -8,9 +8,15 @@ export function selectionIn(container: Element): Selection | null {
 }
 
 /** Text nodes, and the offset at which each begins. */
-interface Nodes { nodes: readonly Node[]; starts: readonly number[]; }
+interface Nodes {
+  nodes: readonly Node[];
+  starts: readonly number[];
+}
 
-/** The text nodes of a container: turns spans into ranges. Of one whose blocks are known, only those that are asked for are read. */
+/**
+ * The text nodes of a container: turns spans into ranges. Of one whose blocks are known, only those that are
+ * asked for are read.
+ */
 export class TextNodes {
   readonly #container: Element;
   readonly #starts: readonly number[];
@@ -44,7 +50,11 @@ export class TextNodes {
     const within = this.#starts.length > 1 ? this.#container.children[block]! : this.#container;
     const walker = document.createTreeWalker(within, NodeFilter.SHOW_TEXT);
     const [nodes, starts]: [Node[], number[]] = [[], []];
-    for (let at = this.#starts[block] ?? 0, node = walker.nextNode(); node; at += node.textContent!.length, node = walker.nextNode()) {
+    for (
+      let at = this.#starts[block] ?? 0, node = walker.nextNode();
+      node;
+      at += node.textContent!.length, node = walker.nextNode()
+    ) {
       nodes.push(node);
       starts.push(at);
     }
@@ -55,7 +65,7 @@ export class TextNodes {
 
 /** The index of the last start that is not beyond the offset. */
 function lastUpTo(starts: readonly number[], offset: number): number {
-  return Math.max(0, firstThat(starts, (start) => start > offset) - 1);
+  return Math.max(0, firstThat(starts, start => start > offset) - 1);
 }
 
 /** The index of the first that fits, of a list in which all behind one that fits do so too. */
@@ -86,7 +96,8 @@ export function selectedSpan(container: Element): Span | null {
   // A drag that leaves the text is cut at its ends.
   if (range.compareBoundaryPoints(Range.START_TO_START, whole) > 0)
     whole.setStart(range.startContainer, range.startOffset);
-  if (range.compareBoundaryPoints(Range.END_TO_END, whole) < 0) whole.setEnd(range.endContainer, range.endOffset);
+  if (range.compareBoundaryPoints(Range.END_TO_END, whole) < 0)
+    whole.setEnd(range.endContainer, range.endOffset);
   const start = offsetOf(container, whole.startContainer, whole.startOffset);
   const end = start + whole.toString().length;
   return start < end ? { start, end } : null;
@@ -99,18 +110,28 @@ function offsetOf(container: Element, node: Node, offset: number): number {
   return before.toString().length;
 }
 
-/** The offset in the text at a point of the window; null where the text is not there, or the browser cannot tell. */
+/**
+ * The offset in the text at a point of the window; null where the text is not there, or the browser cannot
+ * tell.
+ */
 export function offsetAt(container: Element, x: number, y: number): number | null {
   const root = container.getRootNode();
   const shadowRoots = root instanceof ShadowRoot ? [root] : [];
   const caret = document.caretPositionFromPoint?.(x, y, { shadowRoots });
   const range = caret ? null : document.caretRangeFromPoint?.(x, y);
-  const [node, offset] = [caret?.offsetNode ?? range?.startContainer, caret?.offset ?? range?.startOffset ?? 0];
+  const [node, offset] = [
+    caret?.offsetNode ?? range?.startContainer,
+    caret?.offset ?? range?.startOffset ?? 0,
+  ];
   return node && container.contains(node) ? offsetOf(container, node, offset) : null;
 }
 
 /** A span and where it begins, in pixels from the upper left corner of what holds the pane. */
-export interface Placed { span: Span; left: number; top: number; }
+export interface Placed {
+  span: Span;
+  left: number;
+  top: number;
+}
 
 /** Call this whenever one of the elements has another size, and at once. */
 export function whenResized(call: () => void, ...elements: Element[]): () => void {
@@ -136,23 +157,26 @@ export function inSight(container: Element, spans: readonly Span[]): Placed[] {
   const [top, bottom] = [Math.max(box.top, 0), Math.min(box.bottom, innerHeight)];
   const place = (span: Span) => nodes.range(span).getClientRects()[0] ?? new DOMRect(box.left, top, 0, 0);
   const middle = (span: Span) => place(span).top + place(span).height / 2;
-  const from = firstThat(spans, (span) => middle(span) >= top);
-  const to = firstThat(spans, (span) => middle(span) > bottom);
-  return spans.slice(from, to).map((span) => {
+  const from = firstThat(spans, span => middle(span) >= top);
+  const to = firstThat(spans, span => middle(span) > bottom);
+  return spans.slice(from, to).map(span => {
     const at = place(span);
     const rightToLeft = getComputedStyle(container).direction === "rtl";
     return { span, left: (rightToLeft ? at.right : at.left) - corner.left, top: at.top - corner.top };
   });
 }
 
-/** Scroll the text, and nothing around it, until the span's edge is in sight; its other one too where both fit. */
+/**
+ * Scroll the text, and nothing around it, until the span's edge is in sight; its other one too where both
+ * fit.
+ */
 export function reveal(container: Element, span: Span, edge: "start" | "end"): void {
   const [nodes, pane] = [new TextNodes(container), paneOf(container)];
   const box = pane.getBoundingClientRect();
   const edges = [
     { start: span.start, end: span.start + 1 },
     { start: span.end - 1, end: span.end },
-  ].map((one) => nodes.range(one));
+  ].map(one => nodes.range(one));
   // The edge that must be in sight comes last.
   for (const range of edge === "end" ? edges : edges.reverse()) {
     const at = range.getBoundingClientRect();

@@ -15,7 +15,7 @@ afterEach(() => vi.useRealTimers());
 /** Move the mouse step by step, 20 ms each: over codes 30 pixels high, the first at the top. */
 function move(from: [number, number], to: [number, number], steps = 10): void {
   for (let step = 0; step <= steps; step++) {
-    const [x, y] = [0, 1].map((at) => from[at]! + ((to[at]! - from[at]!) * step) / steps) as [number, number];
+    const [x, y] = [0, 1].map(at => from[at]! + ((to[at]! - from[at]!) * step) / steps) as [number, number];
     if (y >= PANEL.top) definition.leave();
     else definition.hover(`code${Math.floor(y / 30)}`, { x, y }, PANEL);
     vi.advanceTimersByTime(20);

@@ -1,10 +1,16 @@
 // Whose definition is open: of the code under the mouse or the focus, or of one that is pinned.
 import { computed, signal } from "@preact/signals";
 
-/** After this time on a code its definition opens; while the mouse moves towards the definition, only once it rests. */
+/**
+ * After this time on a code its definition opens; while the mouse moves towards the definition, only once it
+ * rests.
+ */
 export const [HOVER_MS, REST_MS] = [80, 350];
 
-export interface Point { x: number; y: number; }
+export interface Point {
+  x: number;
+  y: number;
+}
 
 /** Code ids, all of them. */
 export class OpenDefinition {
@@ -57,8 +63,14 @@ export class OpenDefinition {
   }
 }
 
-/** Whether going on from `from` through `to` leads to the rectangle, so that what lies between is not meant. */
-export function headsFor(from: Point, to: Point, { left, right, top, bottom }: Pick<DOMRect, "left" | "right" | "top" | "bottom">): boolean {
+/**
+ * Whether going on from `from` through `to` leads to the rectangle, so that what lies between is not meant.
+ */
+export function headsFor(
+  from: Point,
+  to: Point,
+  { left, right, top, bottom }: Pick<DOMRect, "left" | "right" | "top" | "bottom">,
+): boolean {
   const way = { x: to.x - from.x, y: to.y - from.y };
   if (way.x === 0 && way.y === 0) return false;
   // The part of the way's straight line (0 is `from`) that lies between two sides.

@@ -11,7 +11,7 @@ let outbox: Outbox;
 beforeEach(() => {
   vi.useFakeTimers();
   sent = [];
-  outbox = new Outbox((act) => sent.push(act.id));
+  outbox = new Outbox(act => sent.push(act.id));
 });
 
 afterEach(() => {
@@ -122,10 +122,17 @@ test("the shelf is one for the whole page, whichever bundle asks for it", async 
   shelf().delete("work");
 });
 
-test.each(["rule", "quote"] as const)("a refused %s takes none on another code of its text along", (kind) => {
+test.each(["rule", "quote"] as const)("a refused %s takes none on another code of its text along", kind => {
   const sent: string[] = [];
-  const outbox = new Outbox((act) => sent.push(act.id));
-  const rule = (id: string, code: string): Act => ({ id, kind, unit_id: "m1", code, applied: true, reason: "slip" });
+  const outbox = new Outbox(act => sent.push(act.id));
+  const rule = (id: string, code: string): Act => ({
+    id,
+    kind,
+    unit_id: "m1",
+    code,
+    applied: true,
+    reason: "slip",
+  });
   outbox.push(rule("1", "warm"), rule("2", "kind"), rule("3", "warm"));
   expect(outbox.refuse("1")).toBe(1);
   expect([sent, outbox.waiting.value.map(({ id }) => id)]).toEqual([["1", "2"], ["2"]]);

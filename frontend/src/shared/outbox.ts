@@ -42,8 +42,12 @@ export class Outbox {
    */
   refuse(id: string): number {
     const [first, ...later] = this.waiting.value;
-    // A memo on a code is on no text, and stays whatever became of one; what a lead does is on one code of theirs.
-    const elsewhere = (act: Act) => act.unit_id === undefined || act.unit_id !== first!.unit_id || (KINDS[act.kind].by === "lead" && act.code !== first!.code);
+    // A memo on a code is on no text, and stays whatever became of one; what a lead does is on one code of
+    // theirs.
+    const elsewhere = (act: Act) =>
+      act.unit_id === undefined ||
+      act.unit_id !== first!.unit_id ||
+      (KINDS[act.kind].by === "lead" && act.code !== first!.code);
     const stays = (act: Act) => !first || takesBack(first) || (!takesBack(act) && elsewhere(act));
     return this.#goOn(id, stays) ? later.length - later.filter(stays).length : 0;
   }

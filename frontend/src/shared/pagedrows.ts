@@ -44,7 +44,10 @@ export class PagedRows<Row> {
     batch(() => {
       this.count.value = count;
       this.all.value = all;
-      this.rows.value = new Map([...(renewed ? [] : this.rows.peek()), ...rows.map((row, n): [number, Row] => [first + n, row])]);
+      this.rows.value = new Map([
+        ...(renewed ? [] : this.rows.peek()),
+        ...rows.map((row, n): [number, Row] => [first + n, row]),
+      ]);
       this.cursor.value = placeIn(count, this.cursor.peek());
     });
     this.want(...this.#inView);
@@ -85,13 +88,30 @@ export type RowStyle = Record<string, string>;
 const PAGE = 6;
 
 /** Attributes of the box; `id` names the list's elements. */
-export function listBox(id: string, label: string, count: number, cursor: number): HTMLAttributes<HTMLDivElement> {
+export function listBox(
+  id: string,
+  label: string,
+  count: number,
+  cursor: number,
+): HTMLAttributes<HTMLDivElement> {
   const marked = count ? `${id}-${cursor}` : undefined;
-  return { id: `${id}-rows`, class: "s7-rows", role: "listbox", tabIndex: 0, "aria-label": label, "aria-activedescendant": marked };
+  return {
+    id: `${id}-rows`,
+    class: "s7-rows",
+    role: "listbox",
+    tabIndex: 0,
+    "aria-label": label,
+    "aria-activedescendant": marked,
+  };
 }
 
 /** Attributes of the row at `index`; `names` are classes of its own. */
-export function listRow(list: Pick<PagedRows<unknown>, "id"> & { readonly [each in "count" | "cursor"]: ReadonlySignal<number> }, index: number, style: RowStyle, names: readonly (string | false | undefined)[] = []) {
+export function listRow(
+  list: Pick<PagedRows<unknown>, "id"> & { readonly [each in "count" | "cursor"]: ReadonlySignal<number> },
+  index: number,
+  style: RowStyle,
+  names: readonly (string | false | undefined)[] = [],
+) {
   const marked = index === list.cursor.value;
   return {
     id: `${list.id}-${index}`,
@@ -104,8 +124,17 @@ export function listRow(list: Pick<PagedRows<unknown>, "id"> & { readonly [each 
   };
 }
 
-/** How far a key moves the marked row, from the list or (with fewer keys) from the field that searches it; 0 for others. */
+/**
+ * How far a key moves the marked row, from the list or (with fewer keys) from the field that searches it; 0
+ * for others.
+ */
 export function stepOf(key: string, inField = false): number {
-  const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: PAGE, PageUp: -PAGE, ...(inField ? {} : { Home: -Infinity, End: Infinity }) };
+  const steps: Record<string, number> = {
+    ArrowDown: 1,
+    ArrowUp: -1,
+    PageDown: PAGE,
+    PageUp: -PAGE,
+    ...(inField ? {} : { Home: -Infinity, End: Infinity }),
+  };
   return steps[key] ?? 0;
 }

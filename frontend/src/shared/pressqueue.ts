@@ -24,8 +24,10 @@ interface Options {
 }
 
 /**
- * What is asked for faster than texts come: done in the order in which it was asked for, each once the text is
- * shown that it was meant for. Where that cannot be (the kernel hangs, another text comes on screen) none of it
+ * What is asked for faster than texts come: done in the order in which it was asked for, each once the text
+ * is
+ * shown that it was meant for. Where that cannot be (the kernel hangs, another text comes on screen) none of
+ * it
  * is done, nor the rest of the burst: a finish without the code before it would count as "coded absent".
  */
 export class PressQueue {
@@ -41,7 +43,12 @@ export class PressQueue {
   readonly #shown: () => string | undefined;
   readonly #tell: (words: string) => void;
 
-  constructor(busy: ReadonlySignal<boolean>, stuck: ReadonlySignal<boolean>, shown: () => string | undefined, tell: (words: string) => void) {
+  constructor(
+    busy: ReadonlySignal<boolean>,
+    stuck: ReadonlySignal<boolean>,
+    shown: () => string | undefined,
+    tell: (words: string) => void,
+  ) {
     [this.#busy, this.#stuck, this.#shown, this.#tell] = [busy, stuck, shown, tell];
     this.#ends = [
       // One at a time, since each may change what the next one has to wait for.
@@ -59,7 +66,9 @@ export class PressQueue {
     else action();
   }
 
-  /** Put a request where it belongs although others were asked for since (what a drag selects, at its end). */
+  /**
+   * Put a request where it belongs although others were asked for since (what a drag selects, at its end).
+   */
   insert(at: number, action: () => void, unit_id: string | undefined, opens = false): void {
     this.waiting.value = this.waiting.value.toSpliced(at, 0, { action, unit_id, opens });
   }
@@ -69,8 +78,10 @@ export class PressQueue {
     this.#refused = (Date.now() < this.#quietFrom ? this.#refused : 0) + this.waiting.value.length + more;
     this.#quietFrom = Date.now() + PAUSE_MS;
     this.waiting.value = [];
-    const [number, was] = this.#refused === 1 ? ["One key press", "was"] : [`${this.#refused} key presses`, "were"];
-    this.#tell(`${number} ${was} ignored, because the text was not on screen yet or something else had the keyboard. Look at the text and press again.`);
+    const [number, was] =
+      this.#refused === 1 ? ["One key press", "was"] : [`${this.#refused} key presses`, "were"];
+    const why = "because the text was not on screen yet or something else had the keyboard";
+    this.#tell(`${number} ${was} ignored, ${why}. Look at the text and press again.`);
   }
 
   /** Whether the last press was just now, so that another one is to be expected. */
@@ -79,7 +90,8 @@ export class PressQueue {
   }
 
   /**
-   * In a burst something else had the keyboard and gave it back, such as a dialog of the host that an Enter closed.
+   * In a burst something else had the keyboard and gave it back, such as a dialog of the host that an Enter
+   * closed.
    * That Enter was meant for the text, and what follows it for the text after that one: it is not taken.
    */
   interrupted(): void {
@@ -88,7 +100,7 @@ export class PressQueue {
   }
 
   close(): void {
-    this.#ends.forEach((end) => end());
+    this.#ends.forEach(end => end());
   }
 
   readonly #next = (): void => {

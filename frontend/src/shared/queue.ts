@@ -1,14 +1,25 @@
-// What one open view is that goes through a queue of things to be decided, one by one: where it is, what is on screen,
+// What one open view is that goes through a queue of things to be decided, one by one: where it is, what is
+// on screen,
 // and what was begun and not decided.
 import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import { Keeper } from "./keeper";
 import { WidgetSession, type Feature } from "./session";
 import { placeIn } from "./words";
 
-interface Typed { type: string; }
+interface Typed {
+  type: string;
+}
 
 /** `Row` names a thing in the queue, `Shown` is that thing on screen, `Begun` what is begun. */
-export abstract class QueueSession<Question extends Typed, Answer extends Typed, Done, Told extends Typed, Row, Shown extends { unit_id: string }, Begun extends object> extends WidgetSession<Question, Answer, Done, Told> {
+export abstract class QueueSession<
+  Question extends Typed,
+  Answer extends Typed,
+  Done,
+  Told extends Typed,
+  Row,
+  Shown extends { unit_id: string },
+  Begun extends object,
+> extends WidgetSession<Question, Answer, Done, Told> {
   /** What is counted and what is not. */
   readonly words = signal("");
   readonly welcomed = signal(false);
@@ -26,7 +37,9 @@ export abstract class QueueSession<Question extends Typed, Answer extends Typed,
   protected readonly unread = signal("");
   /** What is written and goes with no decision yet, by what it is about. */
   protected readonly written = signal<ReadonlyMap<string, string>>(new Map());
-  protected readonly keeper = new Keeper<Begun>((begun) => this.channel.ask({ type: "keep", ...begun } as unknown as Question, false));
+  protected readonly keeper = new Keeper<Begun>(begun =>
+    this.channel.ask({ type: "keep", ...begun } as unknown as Question, false),
+  );
   protected workId = "";
   readonly showConversation = signal(false);
 
@@ -40,10 +53,17 @@ export abstract class QueueSession<Question extends Typed, Answer extends Typed,
     close: () => this.keeper.close(),
   } as Feature<Question, Answer, Told>;
 
-  /** Keys wait for the text, and for what is taken back, which opens elsewhere: what is pressed after it is meant for that. */
+  /**
+   * Keys wait for the text, and for what is taken back, which opens elsewhere: what is pressed after it is
+   * meant for that.
+   */
   protected keys(reading: ReadonlySignal<boolean>) {
-    const opening = () => !this.shown.value && !!this.here.value && this.keyOf(this.here.value) !== this.unread.value;
-    return this.queue(computed(() => this.outbox.turning.value || reading.value || opening()), () => this.shown.value?.unit_id);
+    const opening = () =>
+      !this.shown.value && !!this.here.value && this.keyOf(this.here.value) !== this.unread.value;
+    return this.queue(
+      computed(() => this.outbox.turning.value || reading.value || opening()),
+      () => this.shown.value?.unit_id,
+    );
   }
 
   /** Go to a row that was clicked, after the presses that wait. */

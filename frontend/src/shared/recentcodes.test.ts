@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { code } from "./code.test.kit";
 import { MOST_RECENT, RecentCodes } from "./recentcodes";
 
-const use = (recent: RecentCodes, ...ids: string[]) => ids.forEach((id) => recent.use(code(id, null), ["T"]));
+const use = (recent: RecentCodes, ...ids: string[]) => ids.forEach(id => recent.use(code(id, null), ["T"]));
 
 test("the last distinct ones keep their places; a new one takes that of the one used longest ago", () => {
   const recent = new RecentCodes();

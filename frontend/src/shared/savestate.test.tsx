@@ -1,4 +1,5 @@
-// Which state of saving is shown for what is known; and when a silent kernel is a busy one, and when it is gone.
+// Which state of saving is shown for what is known; and when a silent kernel is a busy one, and when it is
+// gone.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { KernelWatch, SILENCE_MS, type Host, type Model } from "./channel";
 import { saveName, type Facts } from "./savestate";
@@ -23,7 +24,8 @@ test.each<[string, Partial<Facts>, string]>([
 
 type Kernel = NonNullable<Host["kernel"]>;
 const gone = vi.fn();
-const watching = (kernel?: Kernel | null) => new KernelWatch({ widget_manager: { kernel } } as unknown as Model, gone);
+const watching = (kernel?: Kernel | null) =>
+  new KernelWatch({ widget_manager: { kernel } } as unknown as Model, gone);
 const send = (to: KernelWatch, ms: number) => (vi.advanceTimersByTime(ms), to.sent());
 
 beforeEach(() => (gone.mockReset(), void vi.useFakeTimers()));
@@ -56,18 +58,26 @@ test("one that is idle and silent for half a minute is gone; what it says or doe
 
 test("a line that was cut is laid again once the page's server answers, and one that holds is left", () => {
   const laid: string[] = [];
-  const kernel = (connectionStatus: string) => ({ connectionStatus, reconnect: () => (laid.push(connectionStatus), Promise.reject(new Error("gone"))) });
-  const watches = ["connecting", "connected", "disconnected"].map((status) => watching(kernel(status) as Kernel));
+  const kernel = (connectionStatus: string) => ({
+    connectionStatus,
+    reconnect: () => (laid.push(connectionStatus), Promise.reject(new Error("gone"))),
+  });
+  const watches = ["connecting", "connected", "disconnected"].map(status =>
+    watching(kernel(status) as Kernel),
+  );
   dispatchEvent(new Event("s7-answers"));
   expect(laid).toEqual(["connecting", "disconnected"]);
-  watches.forEach((watch) => watch.close());
+  watches.forEach(watch => watch.close());
   dispatchEvent(new Event("s7-answers"));
   expect(laid).toHaveLength(2);
 });
 
-test.each<Kernel>([{ status: "dead" }, { status: "unknown", connectionStatus: "disconnected" }])("%o is gone at once", (kernel) => {
-  expect(watching(kernel).sent()).toBe(true);
-});
+test.each<Kernel>([{ status: "dead" }, { status: "unknown", connectionStatus: "disconnected" }])(
+  "%o is gone at once",
+  kernel => {
+    expect(watching(kernel).sent()).toBe(true);
+  },
+);
 
 test.each([
   ["starting", true, "disabled"],
@@ -76,10 +86,14 @@ test.each([
   ["busy", false, "perCommTarget"],
 ])("a kernel that turns %s was restarted: %s, and its subshells are %s", (status, restarted, subshells) => {
   let say = (_: unknown, __: string) => {};
-  const statusChanged = { connect: vi.fn((heard) => void (say = heard)), disconnect: vi.fn() };
+  const statusChanged = { connect: vi.fn(heard => void (say = heard)), disconnect: vi.fn() };
   const kernel: Kernel = { status: "busy", commsOverSubshells: "perCommTarget", statusChanged };
   const to = watching(kernel);
   say(kernel, status);
-  expect([to.sent(), gone.mock.calls.length === 1, kernel.commsOverSubshells]).toEqual([restarted, restarted, subshells]);
+  expect([to.sent(), gone.mock.calls.length === 1, kernel.commsOverSubshells]).toEqual([
+    restarted,
+    restarted,
+    subshells,
+  ]);
   expect(statusChanged.disconnect.mock.calls.length).toBe(restarted ? 1 : 0);
 });

@@ -19,7 +19,10 @@ export interface Facts {
   cut: boolean;
 }
 
-/** Red words (`failed`, `cut`) are for what somebody must do something about; a kernel that runs a cell is none of it. */
+/**
+ * Red words (`failed`, `cut`) are for what somebody must do something about; a kernel that runs a cell is
+ * none of it.
+ */
 export function saveName({ kept, asked, late, failed, cut }: Facts): SaveName {
   if (cut) return "cut";
   if (!kept && !asked) return "saved";
@@ -30,7 +33,13 @@ export function saveName({ kept, asked, late, failed, cut }: Facts): SaveName {
 /** What is saved sooner changes nothing on screen. */
 const AT_ONCE_MS = 400;
 
-const LOOKS: Record<SaveName, string> = { saved: "s7-saved", saving: "s7-saving", waiting: "s7-late", failed: "s7-unsaved", cut: "s7-unsaved" };
+const LOOKS: Record<SaveName, string> = {
+  saved: "s7-saved",
+  saving: "s7-saving",
+  waiting: "s7-late",
+  failed: "s7-unsaved",
+  cut: "s7-unsaved",
+};
 
 interface Props {
   line: Line;
@@ -43,7 +52,13 @@ interface Props {
 export function SaveState({ line, queued = false, quiet = false }: Props) {
   const { outbox, slow, cut } = line;
   const kept = outbox.waiting.value.length;
-  const facts = { kept, asked: queued || slow.value, late: slow.value || outbox.late.value, failed: outbox.failed.value, cut: cut.value };
+  const facts = {
+    kept,
+    asked: queued || slow.value,
+    late: slow.value || outbox.late.value,
+    failed: outbox.failed.value,
+    cut: cut.value,
+  };
   const name = saveName(facts);
   const said = useSaid(name);
   if (quiet && (said === "saved" || said === "saving")) return null;
@@ -55,7 +70,9 @@ export function SaveState({ line, queued = false, quiet = false }: Props) {
       {said === "waiting" && (
         <>
           ◷{" "}
-          <span role="status">Waiting<span class="s7-state-more"> for the kernel</span></span>
+          <span role="status">
+            Waiting<span class="s7-state-more"> for the kernel</span>
+          </span>
         </>
       )}
       {said === "failed" && "Not saved"}
@@ -77,7 +94,10 @@ export function SaveState({ line, queued = false, quiet = false }: Props) {
   );
 }
 
-/** What is said of it: that it is being saved only where that takes a while, and until then what was said before. */
+/**
+ * What is said of it: that it is being saved only where that takes a while, and until then what was said
+ * before.
+ */
 function useSaid(name: SaveName): SaveName {
   const [said, setSaid] = useState(name);
   useEffect(() => {

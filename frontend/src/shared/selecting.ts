@@ -41,7 +41,10 @@ export class Selecting {
     if (span) this.#say(`Selected: ${this.#text().slice(span.start, span.end)}`);
   }
 
-  /** A tap takes the word there; the next one extends the selection to its word, and one on the selection drops it. */
+  /**
+   * A tap takes the word there; the next one extends the selection to its word, and one on the selection
+   * drops it.
+   */
   tap(at: number): void {
     const [now, text] = [this.span.value, this.#text()];
     if (now && now.start <= at && at < now.end) return this.select(null);
@@ -91,10 +94,17 @@ export class Selecting {
     this.seek(this.span.value, edge);
   }
 
-  /** Put letters on these words; where they scroll meanwhile, on others, with the first word as it was chosen. */
+  /**
+   * Put letters on these words; where they scroll meanwhile, on others, with the first word as it was chosen.
+   */
   putLetters(words: readonly Placed[]): void {
     if (!this.letters.value) this.#say("Type the letters on the first word, then those on the last");
-    this.letters.value = { words, labels: labels(words.length), typed: "", first: this.letters.value?.first ?? null };
+    this.letters.value = {
+      words,
+      labels: labels(words.length),
+      typed: "",
+      first: this.letters.value?.first ?? null,
+    };
   }
 
   /** No letters any more, and no word about them. */
@@ -111,7 +121,7 @@ export class Selecting {
     const typed = letters.typed + (letter ?? "");
     const word = letter === null ? letters.first : letters.words[letters.labels.indexOf(typed)]?.span;
     if (!word) {
-      const fits = letters.labels.some((label) => label.startsWith(typed));
+      const fits = letters.labels.some(label => label.startsWith(typed));
       this.letters.value = { ...letters, typed: fits ? typed : "" };
       return fits ? undefined : this.#say(`No word has the letters ${typed}`);
     }
@@ -122,4 +132,7 @@ export class Selecting {
 }
 
 /** From the beginning of one to the end of the other, in either order. */
-const around = (one: Span, other: Span): Span => ({ start: Math.min(one.start, other.start), end: Math.max(one.end, other.end) });
+const around = (one: Span, other: Span): Span => ({
+  start: Math.min(one.start, other.start),
+  end: Math.max(one.end, other.end),
+});

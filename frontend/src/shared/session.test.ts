@@ -1,4 +1,5 @@
-// What a session makes of messages: each type belongs to one feature, and of a failed question something is said.
+// What a session makes of messages: each type belongs to one feature, and of a failed question something is
+// said.
 import { h, render } from "preact";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Model, Reply } from "./channel";
@@ -21,8 +22,8 @@ class Session extends WidgetSession<Question, Answer, never, Told> {
 let asked: { id: string; client: string; type: string }[];
 let hear: (reply: object) => void;
 const model: Model = {
-  send: (content) => void asked.push(content as (typeof asked)[number]),
-  on: (_, listener) => (hear = (reply) => listener(reply as Reply)),
+  send: content => void asked.push(content as (typeof asked)[number]),
+  on: (_, listener) => (hear = reply => listener(reply as Reply)),
   off: () => undefined,
 };
 let session: Session;
@@ -69,10 +70,23 @@ test("the same words are said twice to who hears only what differs", () => {
 test("what would be lost with the page is named, without a word of a participant", () => {
   open();
   expect(session.unsaved()).toEqual([]);
-  session.book.codebook.value = { title: "", version: "", facets: [], codes: [{ id: "interest", label: "Interest" }] } as never;
-  session.push({ kind: "apply", code: "interest", unit_id: "m1" }, { kind: "remove", code: "gone", unit_id: "m2" });
+  session.book.codebook.value = {
+    title: "",
+    version: "",
+    facets: [],
+    codes: [{ id: "interest", label: "Interest" }],
+  } as never;
+  session.push(
+    { kind: "apply", code: "interest", unit_id: "m1" },
+    { kind: "remove", code: "gone", unit_id: "m2" },
+  );
   session.push({ kind: "memo", unit_id: "m2", text: "Ben’s own words" }, { kind: "undo" });
-  expect(session.unsaved()).toEqual(["“Interest” on text m1", "remove “gone” on text m2", "memo on text m2", "undo"]);
+  expect(session.unsaved()).toEqual([
+    "“Interest” on text m1",
+    "remove “gone” on text m2",
+    "memo on text m2",
+    "undo",
+  ]);
 });
 
 test("a frame tells the page what would be lost with it, as long as it is there", async () => {
@@ -80,8 +94,20 @@ test("a frame tells the page what would be lost with it, as long as it is there"
   session.push({ kind: "finish", unit_id: "m1" });
   const el = document.body.appendChild(document.createElement("div"));
   const root = { current: null };
-  render(h(Frame, { session, root, name: "coding", label: "", keys: [], back: () => false, bar: h("b", {}), children: null } as never), el);
-  await new Promise((done) => setTimeout(done, 50));
+  render(
+    h(Frame, {
+      session,
+      root,
+      name: "coding",
+      label: "",
+      keys: [],
+      back: () => false,
+      bar: h("b", {}),
+      children: null,
+    } as never),
+    el,
+  );
+  await new Promise(done => setTimeout(done, 50));
   const ask = () => {
     const detail: string[] = [];
     dispatchEvent(new CustomEvent("s7-unsaved", { detail }));
@@ -89,6 +115,6 @@ test("a frame tells the page what would be lost with it, as long as it is there"
   };
   expect(ask()).toEqual(["finish on text m1"]);
   render(null, el);
-  await new Promise((done) => setTimeout(done, 50));
+  await new Promise(done => setTimeout(done, 50));
   expect(ask()).toEqual([]);
 });

@@ -1,4 +1,5 @@
-// What one open view of a widget is, whatever it shows: its line to the kernel, what it hears and says, its queue of keys.
+// What one open view of a widget is, whatever it shows: its line to the kernel, what it hears and says, its
+// queue of keys.
 import { signal, type ReadonlySignal } from "@preact/signals";
 import { KernelChannel, type Listener, type Model } from "./channel";
 import { CodebookView } from "./codebook";
@@ -6,16 +7,22 @@ import { PressQueue } from "./pressqueue";
 import { uuid, type Act } from "./protocol";
 
 /** A message: what it is stands in its type. */
-interface Kind { type: string; }
+interface Kind {
+  type: string;
+}
 
 /** Those of a union of messages that have this type. */
 type Of<Message, Type> = Message extends { type: infer Own } ? (Type extends Own ? Message : never) : never;
 
 /** What is made of an answer, by its type; the question is undefined where it was answered before. */
-export type Answers<Answer extends Kind, Question> = { [Type in Answer["type"]]?: (answer: Of<Answer, Type>, question: Question | undefined) => void };
+export type Answers<Answer extends Kind, Question> = {
+  [Type in Answer["type"]]?: (answer: Of<Answer, Type>, question: Question | undefined) => void;
+};
 
 /** What is made of a question that failed; after `false` nothing more is said of it. */
-export type Unanswered<Question extends Kind> = { [Type in Question["type"]]?: (question: Of<Question, Type>, message: string) => false | void };
+export type Unanswered<Question extends Kind> = {
+  [Type in Question["type"]]?: (question: Of<Question, Type>, message: string) => false | void;
+};
 
 /** What is made of what the kernel says to all views. */
 export type Tellings<Told extends Kind> = { [Type in Told["type"]]?: (told: Of<Told, Type>) => void };
@@ -33,8 +40,11 @@ type Handler = (message: unknown, more?: unknown) => unknown;
 /** The functions of all features by the type of message, each of which belongs to one of them. */
 function joined(maps: readonly (object | undefined)[]): ReadonlyMap<string, Handler> {
   const all = new Map<string, Handler>();
-  for (const [type, handler] of maps.flatMap((map) => Object.entries(map ?? {}))) {
-    if (all.has(type)) throw new Error(`expected one feature for each type of message – found two for “${type}” – name one otherwise`);
+  for (const [type, handler] of maps.flatMap(map => Object.entries(map ?? {}))) {
+    if (all.has(type))
+      throw new Error(
+        `expected one feature for each type of message – found two for “${type}” – name one otherwise`,
+      );
     all.set(type, handler);
   }
   return all;
@@ -42,7 +52,12 @@ function joined(maps: readonly (object | undefined)[]): ReadonlyMap<string, Hand
 
 const NEVER = signal(false);
 
-export abstract class WidgetSession<Question extends Kind, Answer extends Kind, Done, Told extends Kind = never> {
+export abstract class WidgetSession<
+  Question extends Kind,
+  Answer extends Kind,
+  Done,
+  Told extends Kind = never,
+> {
   readonly channel: KernelChannel<Question, Answer, Done>;
   readonly book = new CodebookView();
   readonly coder = signal("");
@@ -72,13 +87,13 @@ export abstract class WidgetSession<Question extends Kind, Answer extends Kind, 
       },
       recorded: (done, from) => this.recorded(done, from),
       refused: (message, unit_id, dropped) => this.refused(message, unit_id, dropped),
-      told: (reply) => void this.#tellings.get(reply.type)?.(reply),
-      unsaved: (message) => void (this.message.value = message),
+      told: reply => void this.#tellings.get(reply.type)?.(reply),
+      unsaved: message => void (this.message.value = message),
     });
   }
 
   close(): void {
-    this.#features.forEach((feature) => feature.close?.());
+    this.#features.forEach(feature => feature.close?.());
     this.presses.close();
     this.channel.close();
   }
@@ -94,9 +109,16 @@ export abstract class WidgetSession<Question extends Kind, Answer extends Kind, 
 
   /** The same in words, none of them a participant's. */
   unsaved(): string[] {
-    const words = ({ kind, code, unit_id }: Act) => [kind !== "apply" && kind.replace("_", " "), code && `“${this.label(code)}”`, unit_id && `on text ${unit_id}`];
+    const words = ({ kind, code, unit_id }: Act) => [
+      kind !== "apply" && kind.replace("_", " "),
+      code && `“${this.label(code)}”`,
+      unit_id && `on text ${unit_id}`,
+    ];
     const keys = this.presses.waiting.value.length + +this.held.value;
-    return [...this.outbox.waiting.value.map((act) => words(act).filter(Boolean).join(" ")), ...(keys ? ["what was pressed last"] : [])];
+    return [
+      ...this.outbox.waiting.value.map(act => words(act).filter(Boolean).join(" ")),
+      ...(keys ? ["what was pressed last"] : []),
+    ];
   }
 
   /** Say it on the screen and to screen readers, which hear only what differs from the words before. */
@@ -124,14 +146,17 @@ export abstract class WidgetSession<Question extends Kind, Answer extends Kind, 
   /** Hear the kernel with these features, which are closed with the session. */
   protected hear(...features: Feature<Question, Answer, Told>[]): void {
     this.#features = features;
-    this.#answers = joined(features.map((feature) => feature.answers));
-    this.#unanswered = joined(features.map((feature) => feature.unanswered));
-    this.#tellings = joined(features.map((feature) => feature.told));
+    this.#answers = joined(features.map(feature => feature.answers));
+    this.#unanswered = joined(features.map(feature => feature.unanswered));
+    this.#tellings = joined(features.map(feature => feature.told));
   }
 
   /** The queue of keys: they wait while `busy`, each for the text (`shown`) that it was meant for. */
-  protected queue(busy: ReadonlySignal<boolean> = NEVER, shown: () => string | undefined = () => undefined): PressQueue {
-    return new PressQueue(busy, this.channel.slow, shown, (words) => this.say(words));
+  protected queue(
+    busy: ReadonlySignal<boolean> = NEVER,
+    shown: () => string | undefined = () => undefined,
+  ): PressQueue {
+    return new PressQueue(busy, this.channel.slow, shown, words => this.say(words));
   }
 
   protected recorded(_done: Done, _from: Parameters<Listener<Question, Answer, Done>["recorded"]>[1]): void {}

@@ -1,4 +1,5 @@
-// What stands beside the text, in a pane or, where there is no room, in a drawer over it; and tabs, where it is one of several.
+// What stands beside the text, in a pane or, where there is no room, in a drawer over it; and tabs, where it
+// is one of several.
 import type { ComponentChildren } from "preact";
 import { Button, Space } from "./button";
 
@@ -16,7 +17,13 @@ export function SideTabs<Name extends string>({ names, keys, shown, onPick, onCl
   return (
     <div class="s7-side-tabs" role="group" aria-label="Panel next to the text">
       {tabs.map(([name, words]) => (
-        <Button key={name} aria-pressed={shown === name} title={keys[name] ? `${words} (${keys[name]})` : words} onClick={() => shown === name || onPick(name)} words={words} />
+        <Button
+          key={name}
+          aria-pressed={shown === name}
+          title={keys[name] ? `${words} (${keys[name]})` : words}
+          onClick={() => shown === name || onPick(name)}
+          words={words}
+        />
       ))}
       <Space />
       <Button aria-label="Close" title="Close (Esc)" onClick={onClose} words="×" />
@@ -37,7 +44,19 @@ interface FindProps {
 }
 
 export function Find({ of, label, words, value, onFind, onFocus, marked }: FindProps) {
-  return <input class="s7-find" type="search" aria-controls={`${of}-rows`} aria-activedescendant={marked} aria-label={label} placeholder={words} value={value} onFocus={onFocus} onInput={(event) => onFind(event.currentTarget.value)} />;
+  return (
+    <input
+      class="s7-find"
+      type="search"
+      aria-controls={`${of}-rows`}
+      aria-activedescendant={marked}
+      aria-label={label}
+      placeholder={words}
+      value={value}
+      onFocus={onFocus}
+      onInput={event => onFind(event.currentTarget.value)}
+    />
+  );
 }
 
 export function SidePane({ label, children }: { label: string; children: ComponentChildren }) {
@@ -45,10 +64,16 @@ export function SidePane({ label, children }: { label: string; children: Compone
     event.stopPropagation();
     // Buttons and rows leave the focus where it is.
     const target = event.target as Element;
-    if (!target.closest("input, select, .s7-rows, .s7-groups") || target.closest(".s7-row")) event.preventDefault();
+    if (!target.closest("input, select, .s7-rows, .s7-groups") || target.closest(".s7-row"))
+      event.preventDefault();
   };
   return (
-    <section class="s7-side" aria-label={label} onPointerDown={(event) => event.stopPropagation()} onMouseDown={down}>
+    <section
+      class="s7-side"
+      aria-label={label}
+      onPointerDown={event => event.stopPropagation()}
+      onMouseDown={down}
+    >
       {children}
     </section>
   );

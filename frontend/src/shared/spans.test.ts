@@ -23,10 +23,44 @@ describe("segments", () => {
   });
 
   test.each([
-    ["overlapping", [coding(0, 4), coding(2, 6)], [[0, 2, [0]], [2, 4, [0, 1]], [4, 6, [1]], [6, 8, []]]],
-    ["adjacent", [coding(0, 4), coding(4, 8)], [[0, 4, [0]], [4, 8, [1]]]],
-    ["nested", [coding(1, 7), coding(3, 5)], [[0, 1, []], [1, 3, [0]], [3, 5, [0, 1]], [5, 7, [0]], [7, 8, []]]],
-    ["equal", [coding(2, 5), coding(2, 5, "b")], [[0, 2, []], [2, 5, [0, 1]], [5, 8, []]]],
+    [
+      "overlapping",
+      [coding(0, 4), coding(2, 6)],
+      [
+        [0, 2, [0]],
+        [2, 4, [0, 1]],
+        [4, 6, [1]],
+        [6, 8, []],
+      ],
+    ],
+    [
+      "adjacent",
+      [coding(0, 4), coding(4, 8)],
+      [
+        [0, 4, [0]],
+        [4, 8, [1]],
+      ],
+    ],
+    [
+      "nested",
+      [coding(1, 7), coding(3, 5)],
+      [
+        [0, 1, []],
+        [1, 3, [0]],
+        [3, 5, [0, 1]],
+        [5, 7, [0]],
+        [7, 8, []],
+      ],
+    ],
+    [
+      "equal",
+      [coding(2, 5), coding(2, 5, "b")],
+      [
+        [0, 2, []],
+        [2, 5, [0, 1]],
+        [5, 8, []],
+      ],
+    ],
   ])("%s codings", (_, codings, expected) => {
     const found = segments("abcdefgh", codings);
     expect(found.map(({ start, end, codings }) => [start, end, codings])).toEqual(expected);
@@ -57,8 +91,8 @@ describe("segments", () => {
       const start = random(text.length);
       const selection = random(2) ? { start, end: start + 1 + random(text.length - start) } : null;
       const found = withSelection(segments(text, codings, random(2) ? [random(text.length)] : []), selection);
-      expect(found.map((piece) => text.slice(piece.start, piece.end)).join("")).toBe(text);
-      expect(found.every((piece) => piece.start < piece.end)).toBe(true);
+      expect(found.map(piece => text.slice(piece.start, piece.end)).join("")).toBe(text);
+      expect(found.every(piece => piece.start < piece.end)).toBe(true);
       for (const piece of found) {
         for (let at = piece.start; at < piece.end; at++) {
           const covering = codings.flatMap((one, i) => (one.start! <= at && at < one.end! ? [i] : []));
@@ -81,12 +115,13 @@ describe("lanes", () => {
       const found = lanes(codings);
       codings.forEach((one, i) =>
         codings.slice(0, i).forEach((other, j) => {
-          const overlap = one.start !== null && other.start !== null && one.start < other.end! && other.start < one.end!;
+          const overlap =
+            one.start !== null && other.start !== null && one.start < other.end! && other.start < one.end!;
           if (overlap) expect(found[i]).not.toBe(found[j]);
         }),
       );
-      const depth = Math.max(0, ...segments("x".repeat(60), codings).map((piece) => piece.codings.length));
-      expect(Math.max(0, ...found.map((lane) => lane + 1)) - depth).toBeLessThanOrEqual(depth ? 0 : 1);
+      const depth = Math.max(0, ...segments("x".repeat(60), codings).map(piece => piece.codings.length));
+      expect(Math.max(0, ...found.map(lane => lane + 1)) - depth).toBeLessThanOrEqual(depth ? 0 : 1);
     }
   });
 
@@ -110,7 +145,12 @@ test("20,000 codings are cut and put into lanes in the time that their number as
 
 describe("blocks", () => {
   test("begin behind line breaks, and a short text or one without them is one block", () => {
-    expect([blocks(""), blocks("a\nb"), blocks("x".repeat(5000)), blocks(`${"x".repeat(1200)}\n`)]).toEqual([[], [0], [0], [0]]);
+    expect([blocks(""), blocks("a\nb"), blocks("x".repeat(5000)), blocks(`${"x".repeat(1200)}\n`)]).toEqual([
+      [],
+      [0],
+      [0],
+      [0],
+    ]);
     const text = `${"x".repeat(600)}\n`.repeat(5);
     expect(blocks(text)).toEqual([0, 1202, 2404]);
   });

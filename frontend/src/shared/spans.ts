@@ -21,7 +21,7 @@ export function segments(text: string, codings: readonly Coding[], more: readonl
   let [next, open]: [number, number[]] = [0, []];
   for (let i = 0; i + 1 < places.length; i++) {
     const [start, end] = [places[i]!, places[i + 1]!];
-    const still = open.filter((index) => codings[index]!.end! > start);
+    const still = open.filter(index => codings[index]!.end! > start);
     const before = next;
     while (next < spans.length && spans[next]!.start <= start) still.push(spans[next++]!.index);
     open = next > before ? still.sort((a, b) => a - b) : still;
@@ -33,16 +33,16 @@ export function segments(text: string, codings: readonly Coding[], more: readonl
 /** Cut the pieces at the selection as well; those outside of it are handed out as they are. */
 export function withSelection(pieces: readonly Segment[], selection: Span | null): readonly Segment[] {
   if (!selection) return pieces;
-  const first = pieces.findIndex((piece) => piece.end > selection.start);
-  const last = pieces.findLastIndex((piece) => piece.start < selection.end);
-  const cut = pieces.slice(first, last + 1).flatMap((piece) => {
+  const first = pieces.findIndex(piece => piece.end > selection.start);
+  const last = pieces.findLastIndex(piece => piece.start < selection.end);
+  const cut = pieces.slice(first, last + 1).flatMap(piece => {
     const [start, end] = [Math.max(piece.start, selection.start), Math.min(piece.end, selection.end)];
     const parts = [
       { ...piece, end: start },
       { ...piece, start, end, selected: true },
       { ...piece, start: end },
     ];
-    return parts.filter((part) => part.start < part.end);
+    return parts.filter(part => part.start < part.end);
   });
   return [...pieces.slice(0, first), ...cut, ...pieces.slice(last + 1)];
 }
@@ -52,7 +52,7 @@ export function lanes(codings: readonly Pick<Coding, "start" | "end">[]): number
   const lane = codings.map(() => 0);
   const ends: number[] = [];
   for (const { start, end, index } of byStart(codings)) {
-    const free = ends.findIndex((taken) => taken <= start);
+    const free = ends.findIndex(taken => taken <= start);
     lane[index] = free < 0 ? ends.length : free;
     ends[lane[index]] = end;
   }
@@ -70,7 +70,12 @@ function byStart(codings: readonly Pick<Coding, "start" | "end">[]): (Span & { i
 /** Where the blocks of a text begin: some lines each, so that a change moves only those of its own block. */
 export function blocks(text: string): number[] {
   const starts = text ? [0] : [];
-  for (let at = text.indexOf("\n", BLOCK); at >= 0 && at + 1 < text.length; at = text.indexOf("\n", at + BLOCK)) starts.push(at + 1);
+  for (
+    let at = text.indexOf("\n", BLOCK);
+    at >= 0 && at + 1 < text.length;
+    at = text.indexOf("\n", at + BLOCK)
+  )
+    starts.push(at + 1);
   return starts;
 }
 

@@ -31,7 +31,10 @@ interface Props {
   onMemo?: (span: Span) => void;
   /** A click; true where it was a tap on words, which marks nothing. */
   onTap?: (event: MouseEvent) => boolean;
-  /** Whether the text's end has been on the screen, and what is to be done when it is: where nothing depends on it, it has. */
+  /**
+   * Whether the text's end has been on the screen, and what is to be done when it is: where nothing depends
+   * on it, it has.
+   */
   ended?: boolean;
   onEnd?: () => void;
   /** What the margin shows, and the person of each lane if there are several. */
@@ -82,7 +85,10 @@ export function TextView(props: Props) {
   );
 }
 
-function handlers(box: { current: HTMLElement | null }, { unit, selection, active, onMark, onMemo, onTap }: Props & { active: number }) {
+function handlers(
+  box: { current: HTMLElement | null },
+  { unit, selection, active, onMark, onMemo, onTap }: Props & { active: number },
+) {
   const onCopy = (event: ClipboardEvent) => {
     if (!selection) return;
     event.clipboardData?.setData("text/plain", unit.text.slice(selection.start, selection.end));
@@ -99,7 +105,7 @@ function handlers(box: { current: HTMLElement | null }, { unit, selection, activ
     const order = unit.codings
       .filter(({ start, end }) => start !== null && start <= at && at < end!)
       .sort((a, b) => a.end! - a.start! - (b.end! - b.start!));
-    const place = order.findIndex((coding) => coding === unit.codings[active]);
+    const place = order.findIndex(coding => coding === unit.codings[active]);
     onMark?.(order[(place + 1) % order.length]!);
   };
   return { onCopy, onClick };

@@ -1,4 +1,5 @@
-// Whether the page is dark: by JupyterLab's themes (Voilà's too), elsewhere by the browser's setting, as base.css has it.
+// Whether the page is dark: by JupyterLab's themes (Voilà's too), elsewhere by the browser's setting, as
+// base.css has it.
 import { signal } from "@preact/signals";
 
 export const dark = signal(false);

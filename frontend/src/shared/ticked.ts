@@ -1,4 +1,5 @@
-// The texts of a theme that are ticked because they show it, and what a language model may be asked about them.
+// The texts of a theme that are ticked because they show it, and what a language model may be asked about
+// them.
 import { batch, signal } from "@preact/signals";
 
 export abstract class TickedTexts {

@@ -7,7 +7,12 @@ export type Line = { day: string } | { index: number };
 export function byDay(times: readonly number[]): Line[] {
   let last = "";
   return times.flatMap((time, index): Line[] => {
-    const day = new Date(time).toLocaleDateString([], { weekday: "short", day: "numeric", month: "long", year: "numeric" });
+    const day = new Date(time).toLocaleDateString([], {
+      weekday: "short",
+      day: "numeric",
+      month: "long",
+      year: "numeric",
+    });
     const begins = day !== last;
     last = day;
     return begins ? [{ day }, { index }] : [{ index }];
@@ -21,5 +26,10 @@ export function shownTime(at: string): string {
 
 /** The day and minute. */
 export function shownDate(at: string): string {
-  return new Date(at).toLocaleString([], { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+  return new Date(at).toLocaleString([], {
+    day: "numeric",
+    month: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+  });
 }

@@ -18,24 +18,46 @@ import { TextView } from "./textview";
 let el: HTMLElement;
 let book: CodebookView;
 const draw = (view: VNode) => act(() => render(view, el));
-const texts = (selector: string) => [...el.querySelectorAll(selector)].map((found) => found.textContent);
+const texts = (selector: string) => [...el.querySelectorAll(selector)].map(found => found.textContent);
 const click = (selector: string) => act(() => el.querySelector<HTMLElement>(selector)!.click());
-const coding = (code: string, start: number, end: number): Coding => ({ code, start, end, facets: {}, confidence: null });
+const coding = (code: string, start: number, end: number): Coding => ({
+  code,
+  start,
+  end,
+  facets: {},
+  confidence: null,
+});
 
 beforeEach(() => {
   el = document.createElement("div");
   document.body.replaceChildren(el);
   book = new CodebookView();
-  book.codebook.value = { title: "Book", version: "1", facets: [], codes: [code("care", "1"), code("help", "2")] };
+  book.codebook.value = {
+    title: "Book",
+    version: "1",
+    facets: [],
+    codes: [code("care", "1"), code("help", "2")],
+  };
 });
 
 afterEach(() => render(null, el));
 
 test("a text is shown with its codings, and a click marks the shortest, then the one around it", async () => {
-  const unit = { unit_id: "m1", text: "<b>so kind</b>", codings: [coding("care", 0, 10), coding("help", 3, 5)] };
+  const unit = {
+    unit_id: "m1",
+    text: "<b>so kind</b>",
+    codings: [coding("care", 0, 10), coding("help", 3, 5)],
+  };
   const marked: string[] = [];
   const view = (active: number, frozen = false) => (
-    <TextView {...{ unit, book, active, frozen }} selection={null} sought={null} ended onEnd={() => {}} onMark={(one) => marked.push(one.code)} />
+    <TextView
+      {...{ unit, book, active, frozen }}
+      selection={null}
+      sought={null}
+      ended
+      onEnd={() => {}}
+      onMark={one => marked.push(one.code)}
+    />
   );
   await draw(view(-1));
   expect(el.querySelector(".s7-text")!.textContent).toBe(unit.text);
@@ -52,7 +74,13 @@ test("a text is shown with its codings, and a click marks the shortest, then the
 });
 
 test("the conversation shows its turns when it is open, and nothing where there is none", async () => {
-  const unit = { unit_id: "m1", context: [{ role: "user", text: "Hello" }, { role: "", text: "Hi" }] };
+  const unit = {
+    unit_id: "m1",
+    context: [
+      { role: "user", text: "Hello" },
+      { role: "", text: "Hi" },
+    ],
+  };
   let toggled = 0;
   await draw(<Conversation unit={unit} open={false} onToggle={() => toggled++} />);
   expect([texts(".s7-turn"), texts("button")]).toEqual([[], ["▸ Conversation before (2 turns)"]]);
@@ -63,7 +91,13 @@ test("the conversation shows its turns when it is open, and nothing where there 
   const asked = { role: "question", text: "Why?" };
   await draw(<Conversation unit={{ unit_id: "m3", context: [asked] }} open={false} onToggle={() => {}} />);
   expect(texts("button")).toEqual(["▸ Question"]);
-  await draw(<Conversation unit={{ unit_id: "m4", context: [asked, ...unit.context] }} open={false} onToggle={() => {}} />);
+  await draw(
+    <Conversation
+      unit={{ unit_id: "m4", context: [asked, ...unit.context] }}
+      open={false}
+      onToggle={() => {}}
+    />,
+  );
   expect(texts("button")).toEqual(["▸ Question · Conversation before (2 turns)"]);
   await draw(<Conversation unit={{ unit_id: "m2", context: [] }} open onToggle={() => {}} />);
   expect(el.textContent).toBe("");
@@ -104,7 +138,8 @@ describe("the save state", () => {
   const [slow, cut] = [signal(false), signal(false)];
   const drawn = (props = {}) => draw(<SaveState line={{ outbox, slow, cut }} {...props} />);
   const wait = (ms: number) => act(() => void vi.advanceTimersByTime(ms));
-  const spoken = (role: string) => [...el.querySelectorAll(`[role=${role}]`)].map(({ textContent }) => textContent);
+  const spoken = (role: string) =>
+    [...el.querySelectorAll(`[role=${role}]`)].map(({ textContent }) => textContent);
 
   beforeEach(() => {
     vi.useFakeTimers();
@@ -136,9 +171,16 @@ describe("the save state", () => {
     await act(() => outbox.push(first));
     await wait(PATIENCE_MS);
     expect(el.textContent).toBe("◷ Waiting for the kernel · 1 kept here");
-    expect([el.querySelector(".s7-unsaved"), spoken("alert"), spoken("status")]).toEqual([null, [], ["Waiting for the kernel"]]);
+    expect([el.querySelector(".s7-unsaved"), spoken("alert"), spoken("status")]).toEqual([
+      null,
+      [],
+      ["Waiting for the kernel"],
+    ]);
     await act(() => outbox.push({ ...first, id: "d2" }));
-    expect([el.textContent, spoken("status")]).toEqual(["◷ Waiting for the kernel · 2 kept here", ["Waiting for the kernel"]]);
+    expect([el.textContent, spoken("status")]).toEqual([
+      "◷ Waiting for the kernel · 2 kept here",
+      ["Waiting for the kernel"],
+    ]);
   });
 
   test("is not said to be saved before all of it is, once somebody was told to wait", async () => {
@@ -172,7 +214,9 @@ describe("the save state", () => {
   });
 
   test("says what the documentation lists", async () => {
-    const listed = [...readFileSync(["..", "docs", "coding.md"].join("/"), "utf8").matchAll(/^\| (.+?) \| /gm)].map(([, words]: string[]) => words);
+    const listed = [
+      ...readFileSync(["..", "docs", "coding.md"].join("/"), "utf8").matchAll(/^\| (.+?) \| /gm),
+    ].map(([, words]: string[]) => words);
     const from = listed.indexOf("✓ Saved");
     const said: (string | null)[] = [];
     const say = () => void said.push(el.textContent);
@@ -199,7 +243,10 @@ test("keys within the widget are heard before the page, but for its own; those e
   const [heard, leaked]: [string[], string[]] = [[], []];
   const leak = (event: KeyboardEvent) => void leaked.push(event.key);
   document.addEventListener("keydown", leak, true);
-  const stop = hearKeys(() => el, (event) => heard.push(event.key));
+  const stop = hearKeys(
+    () => el,
+    event => heard.push(event.key),
+  );
   const press = (key: string, target: Element) =>
     target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, composed: true }));
   for (const key of ["d", "Shift", "Tab"]) press(key, el);

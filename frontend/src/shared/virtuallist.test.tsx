@@ -17,7 +17,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const rows = () => [...el.querySelectorAll("p")].map((row) => Number(row.textContent));
+const rows = () => [...el.querySelectorAll("p")].map(row => Number(row.textContent));
 let shown: [number, number];
 const onShown = (first: number, last: number) => void (shown = [first, last]);
 const draw = (count: number, cursor: number) =>
@@ -39,7 +39,10 @@ const draw = (count: number, cursor: number) =>
 
 test("of 100,000 rows those around the window are drawn, at their height", async () => {
   await draw(100_000, 0);
-  expect([rows(), shown]).toEqual([[0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 9]]);
+  expect([rows(), shown]).toEqual([
+    [0, 1, 2, 3, 4, 5, 6, 7, 8],
+    [0, 9],
+  ]);
   await draw(100_000, 50_000);
   expect(rows()).toContain(50_000);
   expect(rows().length).toBeLessThan(15);

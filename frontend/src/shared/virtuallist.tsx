@@ -29,7 +29,8 @@ export function VirtualList({ count, rowHeight, cursor, jump, row, onShown, onSe
   const [height, setHeight] = useState(0);
 
   useLayoutEffect(() => {
-    // Once the page is laid out: asked for at another time, how far it is scrolled means laying it out for that alone.
+    // Once the page is laid out: asked for at another time, how far it is scrolled means laying it out for
+    // that alone.
     const measure = () => {
       setHeight(at.current!.clientHeight);
       setTop(at.current!.scrollTop);
@@ -40,7 +41,8 @@ export function VirtualList({ count, rowHeight, cursor, jump, row, onShown, onSe
 
   useLayoutEffect(() => {
     if (!height) return;
-    const held = Math.min(top, Math.max(0, count * rowHeight - height)); // a list that became short scrolls back by itself
+    // A list that became short scrolls back by itself.
+    const held = Math.min(top, Math.max(0, count * rowHeight - height));
     const wanted = scrolledTo(cursor * rowHeight, rowHeight, held, height);
     if (wanted !== top) setTop((at.current!.scrollTop = wanted));
   }, [cursor, count, jump, height > 0]);
@@ -49,11 +51,14 @@ export function VirtualList({ count, rowHeight, cursor, jump, row, onShown, onSe
   const last = Math.min(count, Math.ceil((top + height) / rowHeight) + BEYOND);
   useEffect(() => onShown?.(first, last), [first, last, onShown]);
 
-  const [seen, unseen] = [Math.ceil(top / rowHeight), Math.min(count, Math.floor((top + height) / rowHeight))];
+  const [seen, unseen] = [
+    Math.ceil(top / rowHeight),
+    Math.min(count, Math.floor((top + height) / rowHeight)),
+  ];
   useEffect(() => void (height && onSeen?.(seen, unseen)), [seen, unseen, height > 0]);
 
   return (
-    <div {...box} ref={at} onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
+    <div {...box} ref={at} onScroll={event => setTop(event.currentTarget.scrollTop)}>
       <div role="presentation" style={{ position: "relative", height: `${count * rowHeight}px` }}>
         {Array.from({ length: Math.max(0, last - first) }, (_, i) =>
           row(first + i, {
@@ -82,12 +87,27 @@ export function PagedList<Row>({ list, label, rowHeight, view, onOpen }: PagedPr
   const [n, cursor, rows] = [list.count.value, list.cursor.value, list.rows.value];
   const row = (index: number, style: RowStyle) => {
     const there = rows.get(index);
-    return <div key={index} {...listRow(list, index, style)} onClick={() => onOpen(index)}>{there ? view(there) : "…"}</div>;
+    return (
+      <div key={index} {...listRow(list, index, style)} onClick={() => onOpen(index)}>
+        {there ? view(there) : "…"}
+      </div>
+    );
   };
-  return <VirtualList count={n} rowHeight={rowHeight} cursor={cursor} onShown={list.want} box={listBox(list.id, label, n, cursor)} row={row} />;
+  return (
+    <VirtualList
+      count={n}
+      rowHeight={rowHeight}
+      cursor={cursor}
+      onShown={list.want}
+      box={listBox(list.id, label, n, cursor)}
+      row={row}
+    />
+  );
 }
 
-/** How far a list is scrolled to show a row: as little as can be, and a row that is far away in the middle. */
+/**
+ * How far a list is scrolled to show a row: as little as can be, and a row that is far away in the middle.
+ */
 export function scrolledTo(rowTop: number, rowHeight: number, top: number, height: number): number {
   const [above, below] = [top - rowTop, rowTop + rowHeight - (top + height)];
   if (above <= 0 && below <= 0) return top;

@@ -21,8 +21,8 @@ export function pieces(text: string, granularity: Granularity): readonly Span[] 
 
 function cut(text: string, granularity: Granularity): Span[] {
   return [...segmenters[granularity].segment(text)]
-    .filter((piece) => granularity === "sentence" || piece.isWordLike)
-    .map((piece) => trimmed(text, { start: piece.index, end: piece.index + piece.segment.length }))
+    .filter(piece => granularity === "sentence" || piece.isWordLike)
+    .map(piece => trimmed(text, { start: piece.index, end: piece.index + piece.segment.length }))
     .filter((span): span is Span => span !== null);
 }
 
@@ -32,8 +32,8 @@ export function nextPiece(spans: readonly Span[], selection: Span | null, step: 
   if (!selection) return spans[step === 1 ? 0 : spans.length - 1]!;
   const at =
     step === 1
-      ? spans.findIndex((span) => span.start > selection.start)
-      : spans.findLastIndex((span) => span.start < selection.start);
+      ? spans.findIndex(span => span.start > selection.start)
+      : spans.findLastIndex(span => span.start < selection.start);
   return spans[at === -1 ? (step === 1 ? 0 : spans.length - 1) : at]!;
 }
 
@@ -41,19 +41,34 @@ export function nextPiece(spans: readonly Span[], selection: Span | null, step: 
 export function moved(spans: readonly Span[], selection: Span | null, edge: Edge, step: Step): Span | null {
   if (!selection) return nextPiece(spans, null, 1);
   const { start, end } = selection;
-  const places = spans.map((span) => span[edge]).filter((place) => (edge === "end" ? place > start : place < end));
-  const place = step === 1 ? places.find((at) => at > selection[edge]) : places.findLast((at) => at < selection[edge]);
+  const places = spans
+    .map(span => span[edge])
+    .filter(place => (edge === "end" ? place > start : place < end));
+  const place =
+    step === 1 ? places.find(at => at > selection[edge]) : places.findLast(at => at < selection[edge]);
   return place === undefined ? selection : { ...selection, [edge]: place };
 }
 
-/** The span with one edge dragged to this place: to whole words, or exactly there; the other edge stays. Null where nothing is left. */
-export function dragged(text: string, { start, end }: Span, edge: Edge, at: number, exact: boolean): Span | null {
-  const wide = edge === "start" ? { start: Math.min(at, end - 1), end } : { start, end: Math.max(at, start + 1) };
+/**
+ * The span with one edge dragged to this place: to whole words, or exactly there; the other edge stays. Null
+ * where nothing is left.
+ */
+export function dragged(
+  text: string,
+  { start, end }: Span,
+  edge: Edge,
+  at: number,
+  exact: boolean,
+): Span | null {
+  const wide =
+    edge === "start" ? { start: Math.min(at, end - 1), end } : { start, end: Math.max(at, start + 1) };
   const span = exact ? wide : snapped(text, wide, "word");
   return span && (edge === "start" ? { start: span.start, end } : { start, end: span.end });
 }
 
-/** Widen the span to whole words (or sentences), without white space around them; null where nothing is left. */
+/**
+ * Widen the span to whole words (or sentences), without white space around them; null where nothing is left.
+ */
 export function snapped(text: string, span: Span, granularity: Granularity): Span | null {
   const cut = segmenters[granularity].segment(text);
   const around = (offset: number): Span => {
@@ -62,7 +77,10 @@ export function snapped(text: string, span: Span, granularity: Granularity): Spa
   };
   if (!text) return null;
   // Behind the span's last character, which may be the whole of it.
-  return trimmed(text, { start: around(span.start).start, end: around(Math.max(span.start, span.end - 1)).end });
+  return trimmed(text, {
+    start: around(span.start).start,
+    end: around(Math.max(span.start, span.end - 1)).end,
+  });
 }
 
 /** Those parts that there are, as one line. */

@@ -16,7 +16,10 @@ export class Coding extends TickedTexts {
   readonly byChat = signal(false);
   base = "";
   /** What was written for a theme and not saved: it outlives the form. */
-  readonly #kept = new Map<number, { label: string; definition: string; ticked: ReadonlySet<string>; byChat: boolean }>();
+  readonly #kept = new Map<
+    number,
+    { label: string; definition: string; ticked: ReadonlySet<string>; byChat: boolean }
+  >();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   readonly answers: Answers<Answer, Question> = {
@@ -27,7 +30,7 @@ export class Coding extends TickedTexts {
       }),
     cost: ({ words }) => void (this.cost.value = words),
   };
-  readonly told: Tellings<Told> = { drafted: (told) => this.#drafted(told) };
+  readonly told: Tellings<Told> = { drafted: told => this.#drafted(told) };
 
   constructor(
     private readonly question: (question: Question) => void,
@@ -41,7 +44,9 @@ export class Coding extends TickedTexts {
   }
 
   protected ask(what: "cost" | "chat", theme: number, units: string[]): void {
-    this.question(what === "cost" ? { type: "cost", theme, units } : { type: "ask_chat", theme, units, consent: true });
+    this.question(
+      what === "cost" ? { type: "cost", theme, units } : { type: "ask_chat", theme, units, consent: true },
+    );
   }
 
   close(): void {
@@ -56,7 +61,12 @@ export class Coding extends TickedTexts {
   end(): void {
     const draft = this.draft.value;
     if (draft && !this.sending.value) {
-      this.#kept.set(draft.theme, { label: this.label.value, definition: this.definition.value, ticked: this.ticked.value, byChat: this.byChat.value });
+      this.#kept.set(draft.theme, {
+        label: this.label.value,
+        definition: this.definition.value,
+        ticked: this.ticked.value,
+        byChat: this.byChat.value,
+      });
     }
     if (draft && this.sending.value) this.#kept.delete(draft.theme);
     clearTimeout(this.#timer);
@@ -85,7 +95,10 @@ export class Coding extends TickedTexts {
     clearTimeout(this.#timer);
     const [label, definition] = [this.label.value, this.definition.value];
     if (!label.trim()) return void (this.alike.value = []);
-    this.#timer = setTimeout(() => this.question({ type: "alike", label, definition, meaning }), meaning ? 0 : PAUSE_MS);
+    this.#timer = setTimeout(
+      () => this.question({ type: "alike", label, definition, meaning }),
+      meaning ? 0 : PAUSE_MS,
+    );
   }
 
   #drafted({ theme, label, definition }: { theme: number; label: string; definition: string }): void {
@@ -102,7 +115,12 @@ export class Coding extends TickedTexts {
     const draft = this.draft.value;
     if (!draft || this.sending.value || !this.label.value.trim()) return;
     this.sending.value = true;
-    const act = { kind, theme: draft.theme, label: this.label.value.trim(), definition: this.definition.value.trim() };
+    const act = {
+      kind,
+      theme: draft.theme,
+      label: this.label.value.trim(),
+      definition: this.definition.value.trim(),
+    };
     this.act({ ...act, units: [...this.ticked.value], base: this.base, by_chat: this.byChat.value });
   }
 

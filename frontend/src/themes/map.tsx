@@ -5,7 +5,16 @@ import { Select, type Option } from "../shared/fields";
 import { nearestPlace, onCanvas, placesWithin, type Point } from "./lasso";
 import type { Session } from "./session";
 
-const STAGES: Record<string, string> = { embed: "Reading the texts", place: "Placing the texts", cluster: "Grouping", resample: "Resampling", chance: "Comparing with chance", describe: "Describing" };
+const EMBEDDED = "ThemesWidget(store, coder=…, embed=qual.models.embedder())";
+
+const STAGES: Record<string, string> = {
+  embed: "Reading the texts",
+  place: "Placing the texts",
+  cluster: "Grouping",
+  resample: "Resampling",
+  chance: "Comparing with chance",
+  describe: "Describing",
+};
 /** Shorter lines are clicks. */
 const CLICK = 5;
 
@@ -30,7 +39,13 @@ function paint(canvas: HTMLCanvasElement, session: Session, line: readonly Point
   if (canvas.width !== size * sharp) canvas.width = canvas.height = size * sharp;
   pen.setTransform(sharp, 0, 0, sharp, 0, 0);
   pen.clearRect(0, 0, size, size);
-  const [ink, by, values, open, lassoed] = [getComputedStyle(canvas).color, session.by.value, session.colours.value, session.open.value, session.lassoed.value];
+  const [ink, by, values, open, lassoed] = [
+    getComputedStyle(canvas).color,
+    session.by.value,
+    session.colours.value,
+    session.open.value,
+    session.lassoed.value,
+  ];
   const radius = places.x.length > 3000 ? 1.8 : 3.2;
   const draw = (n: number, chosen: boolean) => {
     const at = onCanvas(places, n, size);
@@ -47,7 +62,7 @@ function paint(canvas: HTMLCanvasElement, session: Session, line: readonly Point
     pen.stroke();
   };
   for (let n = 0; n < places.x.length; n++) if (!lassoed.has(n)) draw(n, false);
-  lassoed.forEach((n) => draw(n, true));
+  lassoed.forEach(n => draw(n, true));
   if (line.length < 2) return;
   pen.globalAlpha = 1;
   pen.strokeStyle = ink;
@@ -65,7 +80,9 @@ function Canvas({ session }: { session: Session }) {
   const frame = useRef(0);
   const draw = () => {
     cancelAnimationFrame(frame.current);
-    frame.current = requestAnimationFrame(() => canvas.current && paint(canvas.current, session, line.current ?? []));
+    frame.current = requestAnimationFrame(
+      () => canvas.current && paint(canvas.current, session, line.current ?? []),
+    );
   };
   useEffect(() => {
     const observer = new ResizeObserver(draw);
@@ -78,7 +95,13 @@ function Canvas({ session }: { session: Session }) {
       cancelAnimationFrame(frame.current);
     };
   }, []);
-  useLayoutEffect(draw, [session.places.value, session.colours.value, session.open.value, session.lassoed.value, session.palette.value]);
+  useLayoutEffect(draw, [
+    session.places.value,
+    session.colours.value,
+    session.open.value,
+    session.lassoed.value,
+    session.palette.value,
+  ]);
 
   const at = (event: PointerEvent): Point => {
     const box = canvas.current!.getBoundingClientRect();
@@ -103,7 +126,7 @@ function Canvas({ session }: { session: Session }) {
     const reach = Math.max(...drawn.map(([x, y]) => Math.abs(x - drawn[0]![0]) + Math.abs(y - drawn[0]![1])));
     if (reach >= CLICK) return session.lasso(placesWithin(places, drawn, size));
     const near = nearestPlace(places, at(event), size);
-    const theme = near === null ? -1 : (session.by.value ? -1 : (session.colours.value[near] ?? -1));
+    const theme = near === null ? -1 : session.by.value ? -1 : (session.colours.value[near] ?? -1);
     if (theme >= 0) session.show(theme);
     else session.lasso([]);
   };
@@ -127,31 +150,40 @@ function Canvas({ session }: { session: Session }) {
 function Selected({ session }: { session: Session }) {
   const n = session.nSelected.value;
   const [open, setOpen] = useState(true);
-  if (!n) return <p class="s7-hint">Draw a line around texts to select them; click a text to open its theme.</p>;
+  if (!n)
+    return <p class="s7-hint">Draw a line around texts to select them; click a text to open its theme.</p>;
   const rows = session.selected.value;
   return (
     <section class="s7-selected" aria-label="Selected texts">
       <div class="s7-line-of">
-        <h4>{n} {n === 1 ? "text" : "texts"} selected</h4>
-        <Button class="s7-quiet" aria-expanded={open} onClick={() => setOpen(!open)} words={open ? "Hide" : "Show"} />
+        <h4>
+          {n} {n === 1 ? "text" : "texts"} selected
+        </h4>
+        <Button
+          class="s7-quiet"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+          words={open ? "Hide" : "Show"}
+        />
         <Button class="s7-quiet" onClick={() => session.lasso([])} words="Clear" />
       </div>
       <p class="s7-hint">
-        To read them text by text, run this cell: <code>qual.widgets.CodingWidget(store, coder="…", review=widget.selected)</code>
+        To read them text by text, run this cell:{" "}
+        <code>qual.widgets.CodingWidget(store, coder="…", review=widget.selected)</code>
       </p>
       {open && (
         <ol class="s7-texts" tabIndex={0} aria-label="Selected texts">
           {rows.map(({ unit_id, text, theme }) => (
             <li key={unit_id}>
-              <span class="s7-unit-id" dir="auto">{unit_id} · {session.named(theme)}</span>
+              <span class="s7-unit-id" dir="auto">
+                {unit_id} · {session.named(theme)}
+              </span>
               <p dir="auto">{text}</p>
             </li>
           ))}
         </ol>
       )}
-      {open && rows.length < n && (
-        <Button onClick={() => session.more()} words="More" />
-      )}
+      {open && rows.length < n && <Button onClick={() => session.more()} words="More" />}
     </section>
   );
 }
@@ -165,11 +197,22 @@ export function MapPane({ session }: { session: Session }) {
           <div class="s7-line-of">
             <label>
               Colour by{" "}
-              <Select value={session.by.value} options={[["", "theme"], ...session.book.list.value.filter(({ codable }) => codable).map(({ id, label }): Option => [id, `code: ${label}`])]} onPick={(by) => session.colour(by)} />
+              <Select
+                value={session.by.value}
+                options={[
+                  ["", "theme"],
+                  ...session.book.list.value
+                    .filter(({ codable }) => codable)
+                    .map(({ id, label }): Option => [id, `code: ${label}`]),
+                ]}
+                onPick={by => session.colour(by)}
+              />
             </label>
             {session.by.value && (
               <span class="s7-legend">
-                <i style={{ background: session.palette.value[APPLIED] }} /> applied <i style={{ background: session.palette.value[ABSENT] }} /> decided against <i style={{ background: GREY }} /> not decided
+                <i style={{ background: session.palette.value[APPLIED] }} /> applied{" "}
+                <i style={{ background: session.palette.value[ABSENT] }} /> decided against{" "}
+                <i style={{ background: GREY }} /> not decided
               </span>
             )}
           </div>
@@ -177,9 +220,15 @@ export function MapPane({ session }: { session: Session }) {
           <Selected session={session} />
         </>
       ) : going ? (
-        <p class="s7-hint" role="status">{stageWords(going)} You can use the list in the meantime.</p>
+        <p class="s7-hint" role="status">
+          {stageWords(going)} You can use the list in the meantime.
+        </p>
       ) : (
-        <p class="s7-hint">{session.embeds.value ? "Drawing the map…" : "For a map of the texts, open the widget with an embedding model: ThemesWidget(store, coder=…, embed=qual.models.embedder())."}</p>
+        <p class="s7-hint">
+          {session.embeds.value
+            ? "Drawing the map…"
+            : `For a map of the texts, open the widget with an embedding model: ${EMBEDDED}.`}
+        </p>
       )}
     </section>
   );

@@ -1,4 +1,5 @@
-// What the themes widget asks the kernel, and what it is answered. All numbers, and all words about them, are the kernel's.
+// What the themes widget asks the kernel, and what it is answered. All numbers, and all words about them, are
+// the kernel's.
 import type { AlikeCode, Code, ThemeText } from "../shared/protocol";
 
 export interface Theme {
@@ -41,15 +42,43 @@ export interface Themes {
   palette: { light: string; dark: string }[];
 }
 
-export interface Quotes { type: "quotes"; theme: number; first: number; n: number; rows: ThemeText[]; }
+export interface Quotes {
+  type: "quotes";
+  theme: number;
+  first: number;
+  n: number;
+  rows: ThemeText[];
+}
 
-export interface Places { type: "map"; side: number; x: number[]; y: number[]; }
+export interface Places {
+  type: "map";
+  side: number;
+  x: number[];
+  y: number[];
+}
 
-export interface SelectedRow { unit_id: string; text: string; theme: number; }
+export interface SelectedRow {
+  unit_id: string;
+  text: string;
+  theme: number;
+}
 
-export interface Draft { type: "draft"; theme: number; label: string; definition: string; quotes: ThemeText[]; }
+export interface Draft {
+  type: "draft";
+  theme: number;
+  label: string;
+  definition: string;
+  quotes: ThemeText[];
+}
 
-export interface RanRow { theme: number; what: "stays" | "new" | "ends"; label: string; before: string; n_units: number; alike: number | null; }
+export interface RanRow {
+  theme: number;
+  what: "stays" | "new" | "ends";
+  label: string;
+  before: string;
+  n_units: number;
+  alike: number | null;
+}
 
 export interface Ran {
   type: "ran";
@@ -63,7 +92,11 @@ export interface Ran {
 }
 
 /** How far something is that takes long. */
-export interface Going { stage: string; done: number; total: number; }
+export interface Going {
+  stage: string;
+  done: number;
+  total: number;
+}
 
 /** What the kernel tells all views. */
 export type Told =
@@ -87,7 +120,15 @@ export type Question =
   | { type: "ask_chat"; theme: number; units: string[]; consent: boolean };
 
 export type Answer =
-  | { type: "welcome"; coder: string; work_id: string; embeds: boolean; chats: boolean; mapped: boolean; n_selected: number }
+  | {
+      type: "welcome";
+      coder: string;
+      work_id: string;
+      embeds: boolean;
+      chats: boolean;
+      mapped: boolean;
+      n_selected: number;
+    }
   | { type: "looking" | "begun" | "discarded" }
   | { type: "asking"; theme: number }
   | Quotes

@@ -73,7 +73,15 @@ export function Page({ session }: { session: Session }) {
           <Space />
         </>
       }
-      tools={<Tool name="Undo" sign="↶" press="u" ready={session.themes.value?.can_undo ?? false} run={() => session.undo()} />}
+      tools={
+        <Tool
+          name="Undo"
+          sign="↶"
+          press="u"
+          ready={session.themes.value?.can_undo ?? false}
+          run={() => session.undo()}
+        />
+      }
       placeholder={!session.coder.value ? WAITING : !session.themes.value && "Reading the themes…"}
     >
       <div class="s7-panes s7-themes">

@@ -36,39 +36,63 @@ export function RunForm({ session }: { session: Session }) {
       <h4>Compute themes</h4>
       {!going && (
         <>
-          <TextInput first name="Granularity (leave empty to choose it by resampling; higher is finer)" inputMode="decimal" value={granularity} aria-invalid={isWrong} onWrite={setGranularity} />
+          <TextInput
+            first
+            name="Granularity (leave empty to choose it by resampling; higher is finer)"
+            inputMode="decimal"
+            value={granularity}
+            aria-invalid={isWrong}
+            onWrite={setGranularity}
+          />
           <label>
-            <input type="checkbox" checked={expected} onChange={(event) => setExpected(event.currentTarget.checked)} /> Start from the definitions and examples of the codebook
+            <input
+              type="checkbox"
+              checked={expected}
+              onChange={event => setExpected(event.currentTarget.checked)}
+            />{" "}
+            Start from the definitions and examples of the codebook
           </label>
           <div class="s7-form-buttons">
-            <Button class={ran ? undefined : "s7-primary"} disabled={isWrong} onClick={() => session.run(wanted, expected)} words="Compute" />
-            {!ran && (
-              <Button onClick={() => session.endForm()} words="Cancel" />
-            )}
+            <Button
+              class={ran ? undefined : "s7-primary"}
+              disabled={isWrong}
+              onClick={() => session.run(wanted, expected)}
+              words="Compute"
+            />
+            {!ran && <Button onClick={() => session.endForm()} words="Cancel" />}
           </div>
         </>
       )}
       {going && (
         <p class="s7-going" role="status">
-          {stageWords(going)} {going.total > 0 && <progress aria-label="Progress of the run" value={going.done} max={going.total} />}
+          {stageWords(going)}{" "}
+          {going.total > 0 && (
+            <progress aria-label="Progress of the run" value={going.done} max={going.total} />
+          )}
         </p>
       )}
       {ran && (
         <>
           <p>
-            {ran.rows.length - ran.ends} themes of {ran.n_units} texts, {ran.n_nowhere} in none (granularity {ran.granularity}). If you record them, {ran.stays} keep their number, {ran.new} are new, and {ran.ends} end.
+            {ran.rows.length - ran.ends} themes of {ran.n_units} texts, {ran.n_nowhere} in none (granularity{" "}
+            {ran.granularity}). If you record them, {ran.stays} keep their number, {ran.new} are new, and{" "}
+            {ran.ends} end.
           </p>
           <div class="s7-ran" tabIndex={0} role="group" aria-label="What would change">
             <table>
               <tbody>
-                {ran.rows.map((row) => (
+                {ran.rows.map(row => (
                   <Row key={`${row.what}${row.theme}`} row={row} />
                 ))}
               </tbody>
             </table>
           </div>
           <div class="s7-form-buttons">
-            <Button class="s7-primary s7-record" onClick={() => session.record()} words="Record these themes" />
+            <Button
+              class="s7-primary s7-record"
+              onClick={() => session.record()}
+              words="Record these themes"
+            />
             <Button onClick={() => session.discard()} words="Discard the run" />
           </div>
         </>

@@ -4,7 +4,19 @@ import type { Model } from "../shared/channel";
 import { WidgetSession } from "../shared/session";
 import { dark } from "../shared/theme";
 import { Coding } from "./coding";
-import type { Answer, Done, Going, Places, Question, Quotes, Ran, SelectedRow, Theme, Themes, Told } from "./messages";
+import type {
+  Answer,
+  Done,
+  Going,
+  Places,
+  Question,
+  Quotes,
+  Ran,
+  SelectedRow,
+  Theme,
+  Themes,
+  Told,
+} from "./messages";
 import { placeIn } from "../shared/words";
 
 export type Form = "name" | "merge" | "split" | "code" | "run" | null;
@@ -34,7 +46,10 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   readonly theme = computed(() => this.rows.value.find(({ theme }) => theme === this.open.value));
   readonly quotes = signal<Quotes | null>(null);
   readonly form = signal<Form>(null);
-  readonly coding = new Coding((question) => this.channel.ask(question), (act) => this.push(act));
+  readonly coding = new Coding(
+    question => this.channel.ask(question),
+    act => this.push(act),
+  );
   /** How far the run is, and the map. */
   readonly running = signal<Going | null>(null);
   readonly mapping = signal<Going | null>(null);
@@ -44,7 +59,9 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   readonly by = signal("");
   readonly colours = signal<readonly number[]>([]);
   /** The colours of themes, on the map and in the list. */
-  readonly palette = computed(() => (this.themes.value?.palette ?? []).map(({ light, dark: other }) => (dark.value ? other : light)));
+  readonly palette = computed(() =>
+    (this.themes.value?.palette ?? []).map(({ light, dark: other }) => (dark.value ? other : light)),
+  );
   /** Which texts are selected, by their place on the map. */
   readonly lassoed = signal<ReadonlySet<number>>(new Set());
   readonly nSelected = signal(0);
@@ -54,11 +71,11 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     super(model);
     this.hear(this.coding, {
       answers: {
-        welcome: (answer) => this.#heardWelcome(answer),
-        quotes: (answer) => {
+        welcome: answer => this.#heardWelcome(answer),
+        quotes: answer => {
           if (answer.theme === this.open.value) this.quotes.value = answer;
         },
-        map: (answer) => {
+        map: answer => {
           this.places.value = answer.x.length ? answer : null;
           this.colour(this.by.value);
         },
@@ -74,23 +91,24 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
           this.more();
         },
         selected: ({ first, n, rows }, question) => {
-          if (question?.type === "selected" && first === this.selected.value.length) this.selected.value = [...this.selected.value, ...rows];
+          if (question?.type === "selected" && first === this.selected.value.length)
+            this.selected.value = [...this.selected.value, ...rows];
           this.nSelected.value = n;
         },
-        draft: (answer) => {
+        draft: answer => {
           this.coding.heardDraft(answer);
           if (this.form.value === "code") this.focus.value = FIRST;
         },
       },
       told: {
-        themes: (told) => this.#heardThemes(told),
-        running: (told) => void (this.running.value = told),
-        mapping: (told) => void (this.mapping.value = told),
+        themes: told => this.#heardThemes(told),
+        running: told => void (this.running.value = told),
+        mapping: told => void (this.mapping.value = told),
         mapped: () => {
           this.mapping.value = null;
           this.channel.ask({ type: "map" });
         },
-        ran: (told) =>
+        ran: told =>
           batch(() => {
             this.running.value = null;
             this.ran.value = told;
@@ -110,7 +128,10 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
 
   /** What the theme is called. */
   named(theme: number): string {
-    return this.rows.value.find((row) => row.theme === theme)?.label ?? (theme < 0 ? "in no theme" : `theme ${theme}`);
+    return (
+      this.rows.value.find(row => row.theme === theme)?.label ??
+      (theme < 0 ? "in no theme" : `theme ${theme}`)
+    );
   }
 
   /* ---- the list ---- */
@@ -141,7 +162,10 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
 
   begin(form: Form): void {
     const theme = this.theme.value;
-    if (form === "run" ? !this.embeds.value : !theme) return this.say(form === "run" ? "The widget was opened without an embedding model" : "Choose a theme first");
+    if (form === "run" ? !this.embeds.value : !theme)
+      return this.say(
+        form === "run" ? "The widget was opened without an embedding model" : "Choose a theme first",
+      );
     if (form === "merge" && this.rows.value.length < 2) return this.say("There is no other theme");
     batch(() => {
       this.form.value = form;

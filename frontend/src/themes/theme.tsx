@@ -13,8 +13,18 @@ function NameForm({ session, row }: { session: Session; row: Theme }) {
   const [name, setName] = useState(row.named ? row.label : "");
   return (
     <div class="s7-form s7-name-form" role="group" aria-label="Name">
-      <TextInput first name="Name (leave empty to use its terms)" maxLength={200} value={name} onWrite={setName} />
-      <FormButtons words="Name it" onSend={() => session.edit("name", name.trim())} onCancel={() => session.endForm()} />
+      <TextInput
+        first
+        name="Name (leave empty to use its terms)"
+        maxLength={200}
+        value={name}
+        onWrite={setName}
+      />
+      <FormButtons
+        words="Name it"
+        onSend={() => session.edit("name", name.trim())}
+        onCancel={() => session.endForm()}
+      />
     </div>
   );
 }
@@ -25,9 +35,19 @@ function MergeForm({ session, row }: { session: Session; row: Theme }) {
   return (
     <div class="s7-form s7-merge-form" role="group" aria-label="Merge">
       <Named name="Merge into">
-        <Select class="s7-first" value={into} options={others.map(({ theme, label }) => [String(theme), label])} onPick={setInto} />
+        <Select
+          class="s7-first"
+          value={into}
+          options={others.map(({ theme, label }) => [String(theme), label])}
+          onPick={setInto}
+        />
       </Named>
-      <FormButtons words="Merge" disabled={!into} onSend={() => session.edit("merge_into", Number(into))} onCancel={() => session.endForm()} />
+      <FormButtons
+        words="Merge"
+        disabled={!into}
+        onSend={() => session.edit("merge_into", Number(into))}
+        onCancel={() => session.endForm()}
+      />
     </div>
   );
 }
@@ -39,14 +59,26 @@ function SplitForm({ session, row }: { session: Session; row: Theme }) {
       <p class="s7-hint">The largest part keeps the number and the name; the others become new themes.</p>
       <div class="s7-form-buttons">
         <Button
-          type="button" class={row.n_subs ? "s7-primary s7-first" : "s7-primary"} disabled={!row.n_subs} onClick={() => session.edit("parts", "subs")}
+          type="button"
+          class={row.n_subs ? "s7-primary s7-first" : "s7-primary"}
+          disabled={!row.n_subs}
+          onClick={() => session.edit("parts", "subs")}
           words={row.n_subs ? `Into its ${row.n_subs} sub-themes` : "It has no sub-themes"}
         />
         <Button
-          type="button" class={row.n_subs ? undefined : "s7-first"} disabled={!n} onClick={() => session.edit("parts", "selected")}
-          words={n ? `Take out the selected texts (${n} on the map)` : "Select texts on the map to take them out"}
+          type="button"
+          class={row.n_subs ? undefined : "s7-first"}
+          disabled={!n}
+          onClick={() => session.edit("parts", "selected")}
+          words={
+            n ? `Take out the selected texts (${n} on the map)` : "Select texts on the map to take them out"
+          }
         />
-        <Button class={row.n_subs || n ? undefined : "s7-first"} onClick={() => session.endForm()} words="Cancel" />
+        <Button
+          class={row.n_subs || n ? undefined : "s7-first"}
+          onClick={() => session.endForm()}
+          words="Cancel"
+        />
       </div>
     </div>
   );
@@ -60,9 +92,23 @@ function Quotes({ session }: { session: Session }) {
     <section class="s7-theme-texts" aria-label="Texts of the theme">
       <div class="s7-line-of">
         <h4>Texts, most typical first</h4>
-        <span class="s7-count" role="status">{n ? `${first + 1}–${Math.min(first + rows.length, n)} of ${n}` : "none"}</span>
-        <Button aria-label="Previous texts" title="Previous texts (←)" disabled={first === 0} onClick={() => session.page(Math.max(0, first - PAGE))} words="‹" />
-        <Button aria-label="Next texts" title="Next texts (→)" disabled={first + PAGE >= n} onClick={() => session.page(first + PAGE)} words="›" />
+        <span class="s7-count" role="status">
+          {n ? `${first + 1}–${Math.min(first + rows.length, n)} of ${n}` : "none"}
+        </span>
+        <Button
+          aria-label="Previous texts"
+          title="Previous texts (←)"
+          disabled={first === 0}
+          onClick={() => session.page(Math.max(0, first - PAGE))}
+          words="‹"
+        />
+        <Button
+          aria-label="Next texts"
+          title="Next texts (→)"
+          disabled={first + PAGE >= n}
+          onClick={() => session.page(first + PAGE)}
+          words="›"
+        />
       </div>
       <ol class="s7-texts" start={first + 1}>
         {rows.map(({ unit_id, text, n_same }) => (
@@ -88,7 +134,8 @@ function Open({ session, row }: { session: Session; row: Theme }) {
       <dl class="s7-facts">
         <dt>Size</dt>
         <dd>
-          {row.n_units} texts ({row.n_texts} different) of {row.n_cases} participants{row.merged > 1 && `; merged from ${row.merged} themes`}
+          {row.n_units} texts ({row.n_texts} different) of {row.n_cases} participants
+          {row.merged > 1 && `; merged from ${row.merged} themes`}
         </dd>
         <dt>Stability</dt>
         <dd>
@@ -103,7 +150,13 @@ function Open({ session, row }: { session: Session; row: Theme }) {
         {row.expected && <dt>Expected</dt>}
         {row.expected && <dd dir="auto">{row.expected}</dd>}
         {row.proposed && <dt>Proposal</dt>}
-        {row.proposed && <dd>{row.proposed === "waiting" ? "waiting in the codebook widget" : "answered in the codebook widget"}</dd>}
+        {row.proposed && (
+          <dd>
+            {row.proposed === "waiting"
+              ? "waiting in the codebook widget"
+              : "answered in the codebook widget"}
+          </dd>
+        )}
         {code && <dt>Code</dt>}
         {code && <dd dir="auto">{code}</dd>}
         <dt>Terms</dt>
@@ -114,7 +167,11 @@ function Open({ session, row }: { session: Session; row: Theme }) {
         <Button onClick={() => session.begin("name")} press="n" words="Name" />
         <Button onClick={() => session.begin("merge")} press="m" words="Merge" />
         <Button onClick={() => session.begin("split")} press="s" words="Split" />
-        <Button onClick={() => session.edit("dismissed", !row.dismissed)} press="d" words={row.dismissed ? "Bring back" : "Dismiss"} />
+        <Button
+          onClick={() => session.edit("dismissed", !row.dismissed)}
+          press="d"
+          words={row.dismissed ? "Bring back" : "Dismiss"}
+        />
       </div>
       {form === "name" && <NameForm key={row.theme} session={session} row={row} />}
       {form === "merge" && <MergeForm key={row.theme} session={session} row={row} />}
