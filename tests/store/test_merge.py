@@ -16,7 +16,7 @@ from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
-from sense7_qual.store._operations import merge
+from sense7_qual.store._operations import incoming, merge
 from sense7_qual.store._stored import acts_files, acts_tables, layout
 
 CODEBOOK = Codebook(
@@ -63,6 +63,17 @@ def ids(store: Store) -> list[str]:
 
 def everything(store: Store) -> dict[str, bytes]:
     return {str(f.relative_to(store.path)): f.read_bytes() for f in store.path.rglob("*") if f.is_file()}
+
+
+def test_a_copy_that_changes_while_it_is_merged_is_refused(store: Store) -> None:
+    there = copy_of(store)
+    study = layout.read(Path(there.path))
+    (file,) = acts_files.acts_files(Path(there.path))
+    looked_at = incoming.incoming_of(file, study)
+    assert [link.act for link in looked_at.chain(study).links] == looked_at.acts
+    there.append([put("ana", minute=2, code="warm")])
+    with pytest.raises(StoreError, match="'ana' changed"):
+        looked_at.chain(study)
 
 
 def test_acts_that_go_on_from_this_copy_keep_their_links_to_the_last_hash(store: Store) -> None:

@@ -85,11 +85,11 @@ def write(log: Log, target: Path, wish: Wish, *, progress: Progress | bool | Non
 
 def _write(log: Log, study: Path, target: Path, wish: Wish, progress: Progress | bool | None) -> None:
     made = archive.copy_of(study, target, "bundle")
-    archive.refuse_unsound(study, "the study")
+    lines = archive.sound_lines(study, "the study")
     with whole_files.making(target, "bundle", log.place.scratch) as building:
         folder = building.with_suffix("") if target.suffix == ".zip" else building
         new_folder(folder)
-        told = _write_study(study, folder, wish)
+        told = _write_study(study, folder, wish, lines)
         with reporting(progress, 100, doing="bundle", unit="%") as tell:
             _run(folder, "--write", tell=lambda share: tell(int(50 * share), 100))
             _describe(folder, told)
@@ -135,11 +135,10 @@ def _move_in(built: Path, target: Path) -> None:
         raise
 
 
-def _write_study(study: Path, folder: Path, wish: Wish) -> describe.Told:
+def _write_study(study: Path, folder: Path, wish: Wish, lines: Sequence[dict[str, Any]]) -> describe.Told:
     """Write data/, codebooks/ and record/, the script and the notebook."""
     said = layout.read(study)
     units, books = layout.read_units(study, said), layout.read_codebooks(study, said)
-    lines = [line for _, theirs in archive.acts_of_coders(study) for line in theirs]
     shown = _published(wish, units, books, lines)
     files = {_bundle.UNITS: parquet(shown.units), **_codebook_files(shown.codebooks)}
     files[_bundle.ACTS] = b"".join(map(archive.line_of, shown.lines))

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, create_engine
 
 from sense7_qual._limits import open_file
 from sense7_qual.errors import StoreError
-from sense7_qual.store._operations.verify import Finding, Known, Parts, of_acts, verify
+from sense7_qual.store._operations.verify import Finding, Known, Parts, Reading, of_acts, verify
 from sense7_qual.store._stored import (
     acts_files,
     acts_tables,
@@ -42,15 +42,16 @@ _AT_THE_TOP: Final = (
 )
 
 
-def verify_folder(path: Path, known: Study) -> list[Finding]:
+def verify_folder(path: Path, known: Study, also: Reading | None = None) -> list[Finding]:
     """Return the findings about each file of the study folder `path`; damage raises nothing.
 
     `known` is what ``study.json`` said when it was last read; acts are judged by it where that file is
-    damaged now.
+    damaged now. `also` gets each coder's acts as they are read.
     """
     now, *of_study = _study(path, known)
     handed, of_handed = _handed(path)
-    files = [file for file in _in(path / "acts", ".sqlite") if acts_files.is_acts_file(file)]
+    there = [file for file in _in(path / "acts", ".sqlite") if acts_files.is_acts_file(file)]
+    files = sorted(there, key=acts_files.name_of)
     codebooks = [file for file in _in(path / "codebooks", ".yaml") if layout.is_fingerprint(file.stem)]
     parts = Parts(
         now,
@@ -64,7 +65,7 @@ def verify_folder(path: Path, known: Study) -> list[Finding]:
     )
 
     def acts(judged: Known) -> list[Finding]:
-        return [*_spelt_apart([_acts(file, judged) for file in files]), *_drafts(path)]
+        return [*_spelt_apart([_acts(file, judged, also) for file in files]), *_drafts(path)]
 
     findings = [*of_study, *of_handed, *_sheet_key(path), *verify(parts, acts)]
     return [*(_with_mode(path, each) for each in findings), *_unreadable(path), *_strangers(path)]
@@ -142,7 +143,7 @@ def _drafts(path: Path) -> list[Finding]:
     return found
 
 
-def _acts(file: Path, known: Known) -> Finding:
+def _acts(file: Path, known: Known, also: Reading | None) -> Finding:
     name = f"acts/{file.name}"
     try:
         other = acts_files.second_copy(file)
@@ -153,7 +154,7 @@ def _acts(file: Path, known: Known) -> Finding:
                 connection, file, study=known.study.id, coder=acts_files.coder_of(file)
             )
             of_file = list(_of_file(connection, version))
-            return of_acts(connection, file, name, known, of_file)
+            return of_acts(connection, file, name, known, of_file, also)
     except StoreError as error:
         return Finding(name, coder=acts_files.coder_of(file), problem=str(error))
 

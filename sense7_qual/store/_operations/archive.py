@@ -27,15 +27,16 @@ import re
 import shutil
 import warnings
 import zipfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from sqlalchemy import insert, select
+from sqlalchemy import Connection, insert, select
 
+from sense7_qual._arguments import is_unicode
 from sense7_qual._atomic import make_folder, move_in, new_file, new_folder
 from sense7_qual._formats import BROKEN_ZIP
 from sense7_qual._limits import open_file
@@ -45,6 +46,7 @@ from sense7_qual.acts import check_coder
 from sense7_qual.errors import ActError, ImportRefused, StoreError
 from sense7_qual.store._backend import Log
 from sense7_qual.store._folder.verify import verify_folder
+from sense7_qual.store._operations.verify import Reading
 from sense7_qual.store._stored import (
     acts_files,
     acts_tables,
@@ -53,7 +55,7 @@ from sense7_qual.store._stored import (
     study_notes,
     whole_files,
 )
-from sense7_qual.store._stored.hash_chain import genesis
+from sense7_qual.store._stored.hash_chain import Link, genesis
 from sense7_qual.store._stored.study_notes import Copy, Withdrawal
 
 _FORMAT: Final = "sense7_qual study"
@@ -64,6 +66,7 @@ _MEMBER: Final = re.compile(
 _ALWAYS: Final = frozenset({"study.json", "units.parquet", "acts.jsonl"})
 _ACTS: Final = "acts.jsonl"
 _ZIP: Final = b"PK\x03\x04"
+_encode: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 _LONGEST_LINE: Final = 64_000_000  # bytes of one act: more than the longest text that a unit may have
 
 
@@ -110,8 +113,7 @@ def archive(log: Log, target: Path, *, kind: str = "archive") -> None:
     making = whole_files.making(target, kind, log.place.scratch)
     with making as building, log.as_folder(building.parent) as path:
         made = copy_of(path, target, kind)  # first: a study is unsound where a withdrawal in it left words
-        refuse_unsound(path, "the study")
-        write(path, building)
+        write(path, building, "the study")
         with building.open("rb") as file:
             members_of(file, target)  # read back, with every hash
         note_copy(log, made)
@@ -136,6 +138,14 @@ def unpacked(other: Path, within: Path) -> Iterator[Path]:
 def unpack(source: Path, building: Path) -> None:
     """Build the study folder of the archive `source`; what is not byte for byte what `archive` wrote is
     refused."""
+    refuse_changed(source, building, lay_out(source, building))
+
+
+def lay_out(source: Path, building: Path) -> dict[str, dict[str, Any]]:
+    """Build the study folder of an archive, whose acts are still to be checked; return its manifest's files.
+
+    Of any other member the hash was compared.
+    """
     with opened_file(source) as file:
         names = members_of(file, source)
         with zipfile.ZipFile(file) as members:
@@ -143,10 +153,27 @@ def unpack(source: Path, building: Path) -> None:
     study = layout.read(building)
     layout.refuse_newer(source, study)
     layout.read_units(building, study)
-    refuse_unsound(building, "the archive")
-    again = building.with_name(f"{building.name}.again")
-    write(building, again)  # the acts must be the same bytes again
-    _refuse_other(again, names, source)
+    return names
+
+
+def refuse_changed(
+    source: Path, building: Path, names: Mapping[str, Mapping[str, Any]], also: Reading | None = None
+) -> None:
+    """Refuse what was laid out, if it is not sound, or not what `archive` would write as the same bytes.
+
+    `also` gets the acts meanwhile.
+    """
+    digest = hashlib.sha256()
+
+    def read(connection: Connection, coder: str, chain: Sequence[Link]) -> None:
+        for line in _lines(connection, chain):
+            digest.update(line_of(line))
+        if also is not None:
+            also(connection, coder, chain)
+
+    refuse_unsound(building, "the archive", read)
+    if digest.hexdigest() != names[_ACTS]["sha256"] or {*_plain(building), _ACTS} != set(names):
+        raise refused(source, "acts in another form than they are archived in")
 
 
 @contextmanager
@@ -160,9 +187,12 @@ def opened_file(source: Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def refuse_unsound(path: Path, what: str) -> None:
-    """Raise `StoreError` where `what`, the study folder at `path`, is not as it was written."""
-    bad = [each for each in verify_folder(path, layout.read(path)) if each.problem]
+def refuse_unsound(path: Path, what: str, also: Reading | None = None) -> None:
+    """Raise `StoreError` where `what`, the study folder at `path`, is not as it was written.
+
+    `also` gets each coder's acts as they are read.
+    """
+    bad = [each for each in verify_folder(path, layout.read(path), also) if each.problem]
     if bad:
         raise StoreError(
             f"copy: expected {what} to be sound – found problems in {first_three(each.file for each in bad)} "
@@ -210,14 +240,18 @@ def _plain(path: Path) -> dict[str, bytes]:
     return {file.relative_to(path).as_posix(): study_notes.read_bytes(file) for file in sorted(files)}
 
 
-def write(path: Path, target: Path) -> None:
-    """Write the archive of the study folder `path`: the same study always as the same bytes."""
+def write(path: Path, target: Path, what: str = "the copy") -> None:
+    """Write the archive of the study folder `path`: the same study always as the same bytes.
+
+    One that is not as it was written is refused, as by `refuse_unsound`: what goes into the archive is what
+    was checked, in one reading.
+    """
     acts = target.with_name(f"{target.name}.acts")
-    n_acts = _write_acts(path, acts)
+    n_acts = _write_acts(path, acts, what)
     plain = _plain(path)
     files = {name: _described(content) for name, content in plain.items()}
     with acts.open("rb") as file:
-        files["acts.jsonl"] = {
+        files[_ACTS] = {
             "sha256": hashlib.file_digest(file, "sha256").hexdigest(),
             "bytes": acts.stat().st_size,
         }
@@ -233,7 +267,7 @@ def write(path: Path, target: Path) -> None:
         members.writestr(_member("manifest.json"), (json.dumps(manifest, indent=2) + "\n").encode())
         for name, content in plain.items():
             members.writestr(_member(name), content)
-        with members.open(_member("acts.jsonl"), "w", force_zip64=True) as to, acts.open("rb") as lines:
+        with members.open(_member(_ACTS), "w", force_zip64=True) as to, acts.open("rb") as lines:
             shutil.copyfileobj(lines, to, 1 << 20)
     whole_files.settle(target)
 
@@ -248,31 +282,30 @@ def _described(content: bytes) -> dict[str, object]:
     return {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
 
 
-def _write_acts(path: Path, target: Path) -> dict[str, int]:
+def _write_acts(path: Path, target: Path, what: str) -> dict[str, int]:
     """Write every act as a line of canonical JSON; return how many each coder has."""
     counts: dict[str, int] = {}
     with new_file(target).open("wb") as out:
-        for coder, lines in acts_of_coders(path):
-            counts[coder] = 0
-            for line in lines:
-                out.write(line_of(line))
-                counts[coder] += 1
+
+        def read(connection: Connection, coder: str, chain: Sequence[Link]) -> None:
+            out.writelines(map(line_of, _lines(connection, chain)))
+            counts[coder] = len(chain)
+
+        refuse_unsound(path, what, read)
     return counts
 
 
-def acts_of_coders(path: Path) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
-    """Yield each coder of the study folder, and the coder's acts as their lines have them, in the chain's
-    order: with seq and hash, and the salt and text where there is one."""
-    study = layout.read(path)
-    for file in acts_files.acts_files(path):
-        if acts_files.second_copy(file) is None:  # else `verify` has found nothing new in it
-            yield acts_files.coder_of(file), _acts_in(file, study.id)
+def sound_lines(path: Path, what: str) -> list[dict[str, Any]]:
+    """Return every act as its line has it, by coder and in the chain's order; errors as of
+    `refuse_unsound`."""
+    lines: list[dict[str, Any]] = []
+    refuse_unsound(path, what, lambda connection, _, chain: lines.extend(_lines(connection, chain)))
+    return lines
 
 
-def _acts_in(file: Path, study_id: str) -> Iterator[dict[str, Any]]:
-    with acts_files.transaction(file) as connection:
-        chain = acts_tables.read_chain(connection, file, study=study_id, coder=acts_files.coder_of(file))
-        texts = {row.text_hash: row for row in connection.execute(select(acts_tables.TEXTS))}
+def _lines(connection: Connection, chain: Sequence[Link]) -> Iterator[dict[str, Any]]:
+    """Yield the acts of a coder with seq and hash, and the salt and text where there is one."""
+    texts = {row.text_hash: row for row in connection.execute(select(acts_tables.TEXTS))}
     for seq, link in enumerate(chain, start=1):
         line: dict[str, Any] = {"seq": seq, "hash": link.hash, **link.fields}
         row = texts.get(line.get("text_hash", ""))
@@ -283,7 +316,7 @@ def _acts_in(file: Path, study_id: str) -> Iterator[dict[str, Any]]:
 
 def line_of(values: Mapping[str, Any]) -> bytes:
     """Return an act as its line of canonical JSON."""
-    return (json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n").encode()
+    return f"{_encode(values)}\n".encode()
 
 
 def refused(source: Path, problem: str) -> StoreError:
@@ -356,11 +389,11 @@ def _unpack(members: zipfile.ZipFile, names: Mapping[str, Any], building: Path, 
     for folder in {"codebooks", "acts", *(name.partition("/")[0] for name in names if "/" in name)}:
         new_folder(building / folder)
     for name in names:
-        if name != "acts.jsonl":
+        if name != _ACTS:
             whole_files.write(building / name, members.read(name))
     _refuse_unfolding(building / "units.parquet", source)
     study = layout.read(building)
-    with members.open("acts.jsonl") as lines:
+    with members.open(_ACTS) as lines:
         acts = _acts(lines, source)
         for coder, rows in groupby(acts, key=lambda row: str(row["coder"])):
             _restore_acts(building, study.id, coder, rows, source)
@@ -379,8 +412,7 @@ def _acts(lines: Any, source: Path) -> Iterator[dict[str, Any]]:
     while line := lines.readline(_LONGEST_LINE):
         try:
             row = json.loads(line)
-            # As it was written: no half of a surrogate pair, no number that the database would not take.
-            fit = isinstance(row["coder"], str) and line_of(row) == line and all(map(_is_plain, row.values()))
+            fit = isinstance(row["coder"], str) and all(map(_is_plain, row.values()))
         except (ValueError, KeyError, TypeError, RecursionError):
             fit = False
         if not fit:
@@ -389,8 +421,10 @@ def _acts(lines: Any, source: Path) -> Iterator[dict[str, Any]]:
 
 
 def _is_plain(value: object) -> bool:
-    """Return True if a column can hold the value."""
-    return isinstance(value, str) or (isinstance(value, int) and -(2**63) <= value < 2**63)
+    """Return True if a column can hold the value: whole characters, or a number that is not too large."""
+    if isinstance(value, str):
+        return value.isascii() or is_unicode(value)
+    return isinstance(value, int) and -(2**63) <= value < 2**63
 
 
 def _restore_acts(
@@ -400,28 +434,29 @@ def _restore_acts(
         path = acts_files.acts_file(building, check_coder(coder))
     except ActError:
         raise refused(source, "acts of a coder that cannot be one") from None
+    if path.exists():
+        raise refused(source, "the acts of a coder in two places")
+    acts_files.create(path, study=study_id, coder=coder)
+    last = genesis(study_id, coder)
+    with acts_files.transaction(path, writes=True) as connection:
+        while some := list(islice(rows, acts_tables.TOGETHER)):
+            last = _insert(connection, some, last, source)
+
+
+def _insert(connection: Connection, rows: Sequence[dict[str, Any]], last: str, source: Path) -> str:
+    """Put the acts of some lines, which follow the hash `last`, into an acts file; return the last one's."""
     known = {column.name for column in acts_tables.ACTS.columns}
     nothing = dict.fromkeys(known)
-    last, acts, texts = genesis(study_id, coder), [], []
+    acts, texts = [], []
     for row in rows:
         if "text_hash" in row:
             text = {name: row.pop(name, None) for name in ("salt", "text")}
             texts.append({"text_hash": row["text_hash"], **text})
-        if not set(row) <= known:
+        if not row.keys() <= known:
             raise refused(source, "an act with fields that acts do not have")
         acts.append({**nothing, **row, "previous": last})
         last = str(row.get("hash"))
-    if path.exists():
-        raise refused(source, "the acts of a coder in two places")
-    acts_files.create(path, study=study_id, coder=coder)
-    with acts_files.transaction(path, writes=True) as connection:
-        if texts:
-            connection.execute(insert(acts_tables.TEXTS), texts)
-        connection.execute(insert(acts_tables.ACTS), acts)
-
-
-def _refuse_other(again: Path, names: Mapping[str, Any], source: Path) -> None:
-    with again.open("rb") as file:
-        written = members_of(file, again)
-    if written != names:
-        raise refused(source, "acts in another form than they are archived in")
+    if texts:
+        connection.execute(insert(acts_tables.TEXTS), texts)
+    connection.execute(insert(acts_tables.ACTS), acts)
+    return last

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
+from operator import attrgetter
 from typing import Final
 
 from sense7_qual._arguments import is_unicode
@@ -19,6 +20,8 @@ from sense7_qual.frames import is_model
 from sense7_qual.store._operations.contents import checked_content, named
 
 _TYPES: Final[Mapping[str, type]] = {"start": int, "end": int, "applied": bool}
+_FIELDS: Final = [(name, _TYPES.get(name, str)) for name in Act.__slots__]
+_values_of: Final = attrgetter(*Act.__slots__)
 MOST_LETTERS: Final = 100_000
 """Of a memo, and of whatever else is written in words of one's own."""
 _AT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
@@ -110,24 +113,30 @@ def is_erased(act: Act) -> bool:
 
 def _check_values(act: Act) -> None:
     """Refuse what would be recorded as something else than it is."""
-    for name in Act.__slots__:
-        value, kind = getattr(act, name), _TYPES.get(name, str)
-        if value is not None and type(value) is not kind:
+    for (name, kind), value in zip(_FIELDS, _values_of(act), strict=True):
+        if value is None:
+            continue
+        if type(value) is not kind:
             raise ActError(
                 f"{named(act)}: expected {kind.__name__} for {name} – found {type(value).__name__} – "
                 "convert it."
             )
-        if isinstance(value, str) and name != "text" and "\0" in value:
-            raise ActError(f"{named(act)}: expected {name} without NUL – found one in it – take it out.")
-        if isinstance(value, str) and not is_unicode(value):
-            raise ActError(
-                f"{named(act)}: expected Unicode text for {name} – found half of a surrogate pair – send "
-                "whole characters."
-            )
+        if isinstance(value, str):
+            _check_letters(act, name, value)
     if not _is_time(act.at):
         raise ActError(
             f"{named(act)}: expected the time in UTC like '2026-01-31T12:00:00.000Z' – found "
             f"{word(act.at)} – leave `at` out: it is filled in."
+        )
+
+
+def _check_letters(act: Act, name: str, value: str) -> None:
+    if "\0" in value and name != "text":
+        raise ActError(f"{named(act)}: expected {name} without NUL – found one in it – take it out.")
+    if not value.isascii() and not is_unicode(value):
+        raise ActError(
+            f"{named(act)}: expected Unicode text for {name} – found half of a surrogate pair – send "
+            "whole characters."
         )
 
 

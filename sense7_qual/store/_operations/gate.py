@@ -15,7 +15,7 @@ from typing import TypeVar
 from sense7_qual._messages import first_three, word
 from sense7_qual.acts import Act, overlap, place_of_step
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError
+from sense7_qual.errors import ActError, CodebookError
 from sense7_qual.rounds import Round, opened
 from sense7_qual.store._operations.check_acts import checked
 from sense7_qual.store._operations.contents import named
@@ -138,7 +138,7 @@ class Gate:
             for act in batch:
                 checked(act, self.texts, self.codebooks, gone=self.gone)
             admitted(batch, recorded, self.rounds, in_order=False)
-        except ActError as error:
+        except (ActError, CodebookError) as error:
             return str(error)
         return ""
 

@@ -83,9 +83,10 @@ def hand_out(log: Log, target: Path, wish: Wish) -> None:
         _keep(folder, going.units, HandedOut(made.id, coder, round, "", withheld))
         for each in going.untold:
             study_notes.remove(folder, each)
-        archive.refuse_unsound(folder, "the copy")
         if folder != building:
             archive.write(folder, building)
+        else:
+            archive.refuse_unsound(folder, "the copy")
         archive.note_copy(log, made)
         move_in(building, target)
 
@@ -105,7 +106,6 @@ def hand_in(path: Path, target: Path) -> HandedOut:
         archive.copy_files(path, folder, {handed.coder})
         units = layout.read_units(folder, layout.read(folder))
         _keep(folder, units.iloc[:0], handed)
-        archive.refuse_unsound(folder, "the copy")
         archive.write(folder, building)
         move_in(building, target, overwrite=True)
     return handed

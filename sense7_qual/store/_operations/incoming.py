@@ -26,18 +26,43 @@ from sense7_qual.store._stored.layout import Study
 
 
 @dataclass(frozen=True, slots=True)
-class Incoming:
-    """The acts of one coder in the other copy, their salted texts, and by act why some may not come in."""
+class Chain:
+    """The links of one coder in the other copy, and their salted texts: several times what their acts are."""
 
     coder: str
-    chain: list[Link] = field(repr=False)
+    links: list[Link] = field(repr=False)
     texts: Mapping[str, tuple[str | None, str | None]] = field(repr=False)
-    refused: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def acts(self) -> list[Act]:
         """The acts that this version knows."""
-        return [link.act for link in self.chain if link.act is not None]
+        return [link.act for link in self.links if link.act is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """The acts of one coder in the acts file `file` of the other copy that this version knows, and by act why
+    some may not come in; `last` is the hash of the last link, if there is one.
+
+    All coders' acts are looked at before any comes in, so that only these are kept of each.
+    """
+
+    file: Path
+    coder: str
+    acts: list[Act] = field(repr=False)
+    last: str
+    refused: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def chain(self, known: Study) -> Chain:
+        """Return the links, which are those that were looked at; `StoreError` where the file has changed."""
+        chain = _chain_of(self.file, known)
+        if _last_of(chain) != self.last:
+            raise StoreError(
+                f"merge: expected the other copy to stay as it is meanwhile – found that the acts of "
+                f"{self.coder!r} changed – close it where it is open, let the sync client finish, and merge "
+                "again: what is in already stays."
+            )
+        return chain
 
     @property
     def revisions(self) -> list[Act]:
@@ -63,6 +88,15 @@ def other_copy(other: Path, known: Study) -> tuple[dict[str, Codebook], list[Pat
 
 def incoming_of(file: Path, known: Study) -> Incoming:
     """Return the acts of a coder in another copy, whose acts file this is."""
+    chain = _chain_of(file, known)
+    return Incoming(file, chain.coder, chain.acts, _last_of(chain))
+
+
+def _last_of(chain: Chain) -> str:
+    return chain.links[-1].hash if chain.links else ""
+
+
+def _chain_of(file: Path, known: Study) -> Chain:
     with acts_files.transaction(file) as connection:
         coder = acts_files.owner(connection) or acts_files.coder_of(file)
         acts_tables.refuse_newer(connection, file, study=known.id, coder=coder)
@@ -72,7 +106,7 @@ def incoming_of(file: Path, known: Study) -> Incoming:
     strangers = {link.act.coder for link in chain if link.act is not None} - {coder}
     if strangers:
         raise acts_tables.damaged(file, f"acts of {first_three(sorted(strangers))} among those of {coder!r}")
-    return Incoming(coder, chain, texts)
+    return Chain(coder, chain, texts)
 
 
 def hand_out_of(into: Log, other: Path) -> study_notes.Copy | None:

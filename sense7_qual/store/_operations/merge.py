@@ -36,6 +36,7 @@ from sense7_qual.store._operations.check_acts import knows_code
 from sense7_qual.store._operations.contents import has_readable_change
 from sense7_qual.store._operations.gate import Gate, InRounds, Recorded, together
 from sense7_qual.store._operations.incoming import (
+    Chain,
     Incoming,
     hand_out_of,
     incoming_of,
@@ -153,7 +154,7 @@ def merge(
     coders_here = into.coders()
     for each in incoming:  # all of them, before anything is written
         check_pseudonym(each.coder, coders_here)
-        if each.chain and not person:
+        if each.last and not person:
             refuse_model_name(each.coder, coders_here)
     for codebook in new_versions.values():
         into.add_codebook(codebook)
@@ -206,15 +207,15 @@ class _Withdrawals:
         """Whether the words of all units are there to compare memos with."""
         return self._units is not None
 
-    def noted(self, into: Log, connection: Connection, incoming: Incoming) -> list[study_notes.Withdrawal]:
+    def noted(self, into: Log, connection: Connection, incoming: Chain) -> list[study_notes.Withdrawal]:
         """Return the notes of withdrawals here, after adding which of the coder's memos repeat words."""
         notes = into.notes(study_notes.Withdrawal, connection)
         over_there = study_notes.notes(self._other, study_notes.Withdrawal) if self._other.is_dir() else []
-        in_there = {str(link.fields.get("text_hash")) for link in incoming.chain}
+        in_there = {str(link.fields.get("text_hash")) for link in incoming.links}
         for case_id in dict.fromkeys(each.case_id for each in notes):
             words = self._words_of(case_id, notes, incoming)
             repeating = {memo for each in over_there if each.case_id == case_id for memo in each.memos}
-            repeating = (repeating & in_there) | set(words.repeating(incoming.chain))
+            repeating = (repeating & in_there) | set(words.repeating(incoming.links))
             repeating -= {memo for each in notes for memo in each.memos}
             if repeating:
                 last = next(each for each in reversed(notes) if each.case_id == case_id)
@@ -225,7 +226,7 @@ class _Withdrawals:
                 notes.append(note)
         return notes
 
-    def _words_of(self, case_id: str, notes: list[study_notes.Withdrawal], incoming: Incoming) -> Words:
+    def _words_of(self, case_id: str, notes: list[study_notes.Withdrawal], incoming: Chain) -> Words:
         unit_ids = {unit_id for each in notes if each.case_id == case_id for unit_id in each.unit_ids}
         if self._units is None:
             quotes = [
@@ -296,6 +297,9 @@ def _merged(
     into: Log, incoming: Incoming, here: _Here, withdrawals: _Withdrawals
 ) -> Iterator[tuple[object, ...]]:
     """Merge the acts of one coder, all or none, and yield what became of each."""
+    if not incoming.last:
+        return
+    came = incoming.chain(here.study)
 
     def work(at: Locked) -> tuple[list[_Judged], bool]:
         connection, place = at.connection, at.place
@@ -303,30 +307,28 @@ def _merged(
         chain = acts_tables.read_chain(connection, place, study=here.study.id, coder=incoming.coder)
         recorded = [link.act for link in chain if link.act is not None]
         # Asked only here, where no withdrawal can begin before these acts are in: it would not find them.
-        known = here.without(withdrawals.noted(into, connection, incoming))
-        judged = _judged(incoming, Recorded(recorded), known)
+        known = here.without(withdrawals.noted(into, connection, came))
+        judged = _judged(came, incoming.refused, Recorded(recorded), known)
         if known.gate.gone and not withdrawals.has_words:
-            pairs = zip(incoming.chain, judged, strict=True)
+            pairs = zip(came.links, judged, strict=True)
             judged = [_uncompared(link, known, each) for link, each in pairs]
         new = [number for number, each in enumerate(judged) if each.status == "new"]
-        _append(connection, chain, incoming, new, known, at.is_own)
+        _append(connection, chain, came, new, known, at.is_own)
         return judged, not chain
 
-    if not incoming.chain:
-        return
     judged, first_acts = into.write(incoming.coder, work, study=here.study.id, as_lead=True)
-    for link, (status, unknown, why) in zip(incoming.chain, judged, strict=True):
+    for link, (status, unknown, why) in zip(came.links, judged, strict=True):
         act = link.act
         if act is not None:
             unknown_part = "coder" if first_acts and status == "new" and not unknown else unknown
             yield act.act_id, act.coder, act.kind, act.unit_id, status, unknown_part, why
 
 
-def _judged(incoming: Incoming, recorded: Recorded, here: _Here) -> list[_Judged]:
+def _judged(incoming: Chain, refused: Mapping[str, str], recorded: Recorded, here: _Here) -> list[_Judged]:
     """Return what becomes of each act that comes in; of acts of one step all come in, or none."""
     judged: list[_Judged] = []
-    for links in together(incoming.chain, lambda link: link.act):
-        found = [_before_the_gate(link, recorded, incoming.refused, here.gate) for link in links]
+    for links in together(incoming.links, lambda link: link.act):
+        found = [_before_the_gate(link, recorded, refused, here.gate) for link in links]
         coming = [link.act for link, one in zip(links, found, strict=True) if one is None and link.act]
         why = here.gate.refusal(coming, recorded)
         at_the_gate = _Judged("refused", why=why) if why else _Judged("new")
@@ -379,7 +381,7 @@ def _already(act: Act, before: Act) -> str:
 def _append(
     connection: Connection,
     chain: Sequence[Link],
-    incoming: Incoming,
+    incoming: Chain,
     new: Sequence[int],
     here: _Here,
     as_own: bool,
@@ -388,13 +390,13 @@ def _append(
     if not new:
         return
     last = chain[-1].hash if chain else genesis(here.study.id, incoming.coder)
-    times = list(clocks(incoming.chain))
-    links = [incoming.chain[place] for place in new]
+    times = list(clocks(incoming.links))
+    links = [incoming.links[place] for place in new]
     rows = relinked(links, [times[place] for place in new], last=last, as_own=as_own)
     acts_tables.add_links(connection, rows, _texts_of(links, incoming, here))
 
 
-def _texts_of(links: Sequence[Link], incoming: Incoming, here: _Here) -> list[dict[str, Any]]:
+def _texts_of(links: Sequence[Link], incoming: Chain, here: _Here) -> list[dict[str, Any]]:
     """Return the rows of the links' texts; a withdrawn participant's words do not come back."""
     rows = {}
     for link in links:

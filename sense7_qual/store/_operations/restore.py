@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
+from sqlalchemy import Connection
+
 from sense7_qual._messages import first_three
-from sense7_qual.acts import Act
 from sense7_qual.errors import StoreError
 from sense7_qual.store._operations import archive
 from sense7_qual.store._operations.append import Heads
 from sense7_qual.store._operations.gate import Gate, Recorded, together
-from sense7_qual.store._stored import acts_files, acts_tables, layout, study_notes
+from sense7_qual.store._stored import layout, study_notes
+from sense7_qual.store._stored.hash_chain import Link
 
 
 def restored(source: Path, building: Path, *, place: str, forget_again: bool) -> None:
@@ -19,12 +21,19 @@ def restored(source: Path, building: Path, *, place: str, forget_again: bool) ->
 
     Without `forget_again`, texts of participants who have withdrawn since are refused.
     """
-    archive.unpack(source, building)
+    names = archive.lay_out(source, building)
     study = layout.read(building)
     if not forget_again:
         _refuse_withdrawn(source, building, Heads(study.id, place).seen().withdrawn)
-    if layout.handed_out(building) is None:  # its lead's study took the acts of a hand-out, which has some
-        _refuse_unfit(source, building)
+    if (
+        layout.handed_out(building) is not None
+    ):  # it has some acts of others, all of which its lead's study took
+        archive.refuse_changed(source, building, names)
+        return
+    at_the_gate = _AtTheGate(building)
+    archive.refuse_changed(source, building, names, at_the_gate)
+    if at_the_gate.refused:
+        raise archive.refused(source, f"an act that no study takes: {at_the_gate.refused}")
 
 
 def _refuse_withdrawn(source: Path, building: Path, withdrawn: frozenset[str]) -> None:
@@ -38,26 +47,23 @@ def _refuse_withdrawn(source: Path, building: Path, withdrawn: frozenset[str]) -
         )
 
 
-def _refuse_unfit(source: Path, building: Path) -> None:
-    """Raise `StoreError` where an act is none that the study would take.
+class _AtTheGate:
+    """Asks of each act whether the study would take it; `refused` says why one is none.
 
     Rounds are not asked: they were when the act was recorded, and clocks may tell their order otherwise.
     """
-    study = layout.read(building)
-    units = layout.read_units(building, study)
-    gone = study_notes.withdrawn_units(building)
-    texts = dict(zip(units["unit_id"], units["text"], strict=True)) | dict.fromkeys(gone, "")
-    gate = Gate(texts, layout.read_codebooks(building, study), None, gone)
-    for file in acts_files.acts_files(building):
+
+    def __init__(self, building: Path) -> None:
+        study = layout.read(building)
+        units = layout.read_units(building, study)
+        gone = study_notes.withdrawn_units(building)
+        texts = dict(zip(units["unit_id"], units["text"], strict=True)) | dict.fromkeys(gone, "")
+        self._gate = Gate(texts, layout.read_codebooks(building, study), None, gone)
+        self.refused = ""
+
+    def __call__(self, _: Connection, coder: str, chain: Sequence[Link]) -> None:
         recorded = Recorded()
-        for batch in _together(file, study.id):
-            why = gate.refusal(batch, recorded)
-            if why:
-                raise archive.refused(source, f"an act that no study takes: {why}")
-
-
-def _together(file: Path, study_id: str) -> Iterator[list[Act]]:
-    """Yield the acts of a coder in their order, those of a step together."""
-    with acts_files.transaction(file) as connection:
-        chain = acts_tables.read_chain(connection, file, study=study_id, coder=acts_files.coder_of(file))
-    yield from together([link.act for link in chain if link.act is not None], lambda act: act)
+        acts = [link.act for link in chain if link.act is not None]
+        for batch in together(acts, lambda act: act):
+            if not self.refused:
+                self.refused = self._gate.refusal(batch, recorded)

@@ -35,6 +35,8 @@ from sense7_qual.store._stored.layout import HandedOut, Study
 from sense7_qual.store._stored.study_notes import Copy, Withdrawal
 
 _Note = TypeVar("_Note", Withdrawal, Copy)
+Reading = Callable[[Connection, str, Sequence[Link]], None]
+"""What else wants a coder's acts while they are read: it is called with each chain that is whole."""
 RESPELT: Final = "not the bytes that were written"
 """The problem of a codebook that is the one it should be, in another spelling."""
 _AGAIN: Final = "call store.forget again for"
@@ -76,6 +78,11 @@ class Known:
     def withheld(self) -> frozenset[str]:
         """The units whose texts were not handed out."""
         return frozenset(self.handed.withheld) if self.handed else frozenset()
+
+    @property
+    def case_of_unit(self) -> dict[str, str]:
+        """The participants who withdrew, by each of their units."""
+        return {unit_id: each.case_id for each in self.withdrawn for unit_id in each.unit_ids}
 
     def is_extract(self, coder: str) -> bool:
         """Whether of this coder's acts only those were handed out that another coder needs."""
@@ -192,12 +199,17 @@ def misquoted(act: Act, texts: Mapping[str, str]) -> bool:
 
 
 def of_acts(
-    connection: Connection, place: Path, name: str, known: Known, problems: Sequence[str] = ()
+    connection: Connection,
+    place: Path,
+    name: str,
+    known: Known,
+    problems: Sequence[str] = (),
+    also: Reading | None = None,
 ) -> Finding:
     """Return the finding about the acts of the coder ``place``: chain, texts, quotes and their fold.
 
     `name` is what the finding calls them; `problems` are those of the file that were found before. Damage
-    raises nothing.
+    raises nothing. `also` gets the acts too, so that they need not be read again.
     """
     coder = acts_files.coder_of(place)
     try:
@@ -207,6 +219,8 @@ def of_acts(
         fold([link.act for link in ordered(chain) if link.act is not None])
     except (StoreError, ActError, TableError) as error:
         return Finding(name, coder=coder, problem=str(error))
+    if also is not None:
+        also(connection, coder, chain)
     return Finding(name, coder, len(chain), "; ".join(all_problems), _note_on(chain, coder, known))
 
 
@@ -220,43 +234,49 @@ def _note_on(chain: Sequence[Link], coder: str, known: Known) -> str:
 def _of_chain(
     chain: Sequence[Link], texts: Mapping[str, str | None], coder: str, known: Known
 ) -> Iterator[str]:
-    case_of_unit = {unit_id: each.case_id for each in known.withdrawn for unit_id in each.unit_ids}
-    may_be_empty = {memo: each.case_id for each in known.withdrawn for memo in each.memos}
-    withheld = known.withheld
-    rows = [(link.act, link.fields.get("text_hash")) for link in chain if link.act is not None]
+    rows = [(link.act, link.text_hash) for link in chain if link.act is not None]
+    is_known = len(rows) == len(chain)  # what belongs to an act of a later version cannot be told
     orphans = set(texts) - {text_hash for _, text_hash in rows}
-    emptied = [(act, name) for act, name in rows if name is not None and texts[name] is None]
-    # An extract goes without the notes of withdrawals that are no business of its coder.
-    lost = (
-        []
-        if known.is_extract(coder)
-        else [
-            act.act_id
-            for act, name in emptied
-            if name not in may_be_empty and act.unit_id not in case_of_unit and act.unit_id not in withheld
-        ]
-    )
-    not_erased = [
-        case_of_unit[str(act.unit_id)] for act, _ in rows if act.unit_id in case_of_unit and act.text
-    ]
-    not_erased += [case_id for memo, case_id in may_be_empty.items() if texts.get(memo)]
-    mute = [act.act_id for act, _ in rows if not has_readable_change(act)]
-    strange = [act.codebook for act, _ in rows if act.codebook not in known.codebooks]
-    if orphans and all(link.act is not None for link in chain):
+    if orphans and is_known:
         yield f"{len(orphans)} texts that belong to no act"
-    if lost:
-        yield f"quotes or memos that were erased though nobody withdrew, of acts {first_three(lost)}"
-    if not_erased:
-        cases = first_three(sorted(set(not_erased)))
-        yield f"still holds words of participants who withdrew – {_AGAIN} {cases}"
+    yield from _of_erasures(rows, texts, known, is_extract=known.is_extract(coder))
+    yield from _of_contents([act for act, _ in rows], known)
+    yield from _since_copies(chain, coder, known.copies)
+
+
+def _of_erasures(
+    rows: Sequence[tuple[Act, str | None]], texts: Mapping[str, str | None], known: Known, *, is_extract: bool
+) -> Iterator[str]:
+    """Describe texts that were erased though nobody withdrew, and such as a withdrawal left."""
+    case_of_unit = known.case_of_unit
+    may_be_empty = {memo: each.case_id for each in known.withdrawn for memo in each.memos}
+    if not is_extract:  # which goes without the notes of withdrawals that are no business of its coder
+        emptied = [
+            act
+            for act, text_hash in rows
+            if text_hash is not None and texts[text_hash] is None and text_hash not in may_be_empty
+        ]
+        expected = case_of_unit.keys() | known.withheld
+        lost = [act.act_id for act in emptied if act.unit_id not in expected]
+        if lost:
+            yield f"quotes or memos that were erased though nobody withdrew, of acts {first_three(lost)}"
+    left = {case_of_unit[act.unit_id] for act, _ in rows if act.text and act.unit_id in case_of_unit}
+    left |= {case_id for memo, case_id in may_be_empty.items() if texts.get(memo)}
+    if left:
+        yield f"still holds words of participants who withdrew – {_AGAIN} {first_three(sorted(left))}"
+
+
+def _of_contents(acts: Sequence[Act], known: Known) -> Iterator[str]:
+    """Describe acts that do not say what they must, or not of this study."""
+    mute = [act.act_id for act in acts if not has_readable_change(act)]
     if mute:
         yield f"rounds or revisions that do not say what they change, in acts {first_three(mute)}"
+    strange = sorted({act.codebook for act in acts} - known.codebooks)
     if strange:
-        yield f"acts under codebooks that are not here: {first_three(sorted(set(strange)))}"
+        yield f"acts under codebooks that are not here: {first_three(strange)}"
     if known.texts is not None:
-        there = [act for act, _ in rows if act.unit_id not in case_of_unit.keys() | withheld]
-        yield from _of_quotes(there, known.texts)
-    yield from _since_copies(chain, coder, known.copies)
+        gone = known.case_of_unit.keys() | known.withheld
+        yield from _of_quotes([act for act in acts if act.unit_id not in gone], known.texts)
 
 
 def _of_quotes(acts: Sequence[Act], texts: Mapping[str, str]) -> Iterator[str]:

@@ -53,7 +53,7 @@ def acts_files(path: Path) -> list[Path]:
     """
     with refusing(path):
         files = [file for file in (path / ACTS).iterdir() if is_acts_file(file)]
-    files.sort(key=lambda file: unicodedata.normalize("NFC", file.name))
+    files.sort(key=name_of)
     times = Counter(map(coder_of, files))
     twice = [file.name for file in files if times[coder_of(file)] > 1]
     if twice:
@@ -63,6 +63,11 @@ def acts_files(path: Path) -> list[Path]:
             "folder, and merge it."
         )
     return files
+
+
+def name_of(file: Path) -> str:
+    """Return the name of an acts file in one normal form of Unicode: what acts files are in order by."""
+    return unicodedata.normalize("NFC", file.name)
 
 
 def coder_of(file: Path) -> str:

@@ -19,6 +19,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -120,6 +121,9 @@ ACTS: Final = Table(
 NEW_COLUMNS: Final = ("step", "moved_from", "found_by", "answers")
 """What version 1 did not have."""
 
+TOGETHER: Final = 1_000
+"""How many acts are inserted at once: many more would take memory and save no time."""
+
 _FIELDS: Final = tuple(column.name for column in ACTS.columns if column.name not in BOOKKEEPING)
 _OWN: Final = tuple(name for name in _FIELDS if name not in ("text_hash", "branch", "clock"))
 _NOTHING: Final = dict.fromkeys(_FIELDS)
@@ -187,9 +191,8 @@ def add(connection: Connection, acts: Sequence[Act], *, study: str, coder: str) 
         link = chained(previous, fields)
         rows.append({**_NOTHING, **fields, "seq": seq, "previous": previous, "hash": link})
         previous = link
-    if texts:
-        connection.execute(insert(TEXTS), texts)
-    connection.execute(insert(ACTS), rows)
+    insert_all(connection, TEXTS, texts)
+    insert_all(connection, ACTS, rows)
 
 
 def add_links(
@@ -198,12 +201,16 @@ def add_links(
     """Append links that were made elsewhere (`hash_chain.relinked`), with their new texts."""
     begin, _ = last(connection) or (0, "")
     recorded = set(connection.execute(select(TEXTS.c.text_hash)).scalars())
-    new = [each for each in texts if each["text_hash"] not in recorded]
-    rows = [{**_NOTHING, **link, "seq": seq} for seq, link in enumerate(links, start=begin + 1)]
-    if new:
-        connection.execute(insert(TEXTS), new)
-    if rows:
-        connection.execute(insert(ACTS), rows)
+    insert_all(connection, TEXTS, (each for each in texts if each["text_hash"] not in recorded))
+    numbered = enumerate(links, start=begin + 1)
+    insert_all(connection, ACTS, ({**_NOTHING, **link, "seq": seq} for seq, link in numbered))
+
+
+def insert_all(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Insert rows, of which only some are in memory at once."""
+    rest = iter(rows)
+    while some := list(islice(rest, TOGETHER)):
+        connection.execute(insert(table), some)
 
 
 def find(connection: Connection, path: Path, ids: Iterable[str], *, by: str = "act_id") -> dict[str, Act]:
@@ -283,7 +290,8 @@ def _uncollected() -> Iterator[None]:
 
 def read_chain(connection: Connection, path: Path, *, study: str, coder: str) -> list[Link]:
     """Return the coder's links in the order of the chain, each checked; errors as of `read`."""
-    return list(_links(connection, path, study=study, coder=coder))
+    with _uncollected():
+        return list(_links(connection, path, study=study, coder=coder))
 
 
 def _links(connection: Connection, path: Path, *, study: str, coder: str) -> Iterator[Link]:

@@ -54,6 +54,12 @@ class Link(NamedTuple):
         return self.shape.fields(self.row)
 
     @property
+    def text_hash(self) -> str | None:
+        """The hash by which the act's quote or memo is kept, if it has one."""
+        place = self.shape.places.get("text_hash")
+        return None if place is None else str(self.row[place])
+
+    @property
     def previous(self) -> str:
         """The hash of the link before it, in the chain that it was read from."""
         return str(self.row[self.shape.previous_at])
