@@ -48,6 +48,11 @@ class _Parted:
         """The lines of the rows whose number of cells is not that of the first."""
         return [line for line, row in zip(self.lines, self.rows, strict=False) if len(row) != self.width]
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether all could be read, and each row has as many cells."""
+        return not self.problem and not self.odd
+
 
 def read_delimited(text: str, delimiter: str | None, top: int, name: str, limits: Limits) -> Cells:
     """Return the cells of delimited text, its rows counted in lines, from line `top` on."""
@@ -78,15 +83,14 @@ def _parted(text: str, delimiter: str | None, first: int, name: str, limits: Lim
     tried = [delimiter] if delimiter else _DELIMITERS
     if not delimiter:
         begun = [_rows_of(text, each, first, name, limits, to_the_end=False) for each in tried]
-        fits = [parted for parted in begun if parted.width > 1 and not parted.problem and not parted.odd]
+        fits = [parted for parted in begun if parted.width > 1 and parted.is_sound]
         if len(fits) == 1:
             return fits[0]
     parts = [_rows_of(text, each, first, name, limits, to_the_end=True) for each in tried]
-    sound = [parted for parted in parts if not parted.problem and not parted.odd]
-    if len(sound) == len(parts) and all(parted.width < 2 or delimiter for parted in sound):
-        return sound[0]  # one column, or nothing, or as it was named
+    if all(parted.is_sound and (parted.width < 2 or delimiter) for parted in parts):
+        return parts[0]  # one column, or nothing, or as it was named
     # One cell in every row is no sign of a delimiter: what is wrong under another one says more.
-    telling = [parted for parted in parts if parted.width > 1 or parted.problem or parted.odd]
+    telling = [parted for parted in parts if parted.width > 1 or not parted.is_sound]
     widest = max(telling, key=lambda parted: (parted.width, bool(parted.problem), bool(parted.odd)))
     if widest.problem:
         raise ImportRefused(

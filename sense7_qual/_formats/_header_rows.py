@@ -161,29 +161,40 @@ def _legacy_qualtrics(cells: Cells) -> _Found | None:
 def _surveymonkey(cells: Cells) -> _Found | None:
     """A row of the parts or options of each question, blank under both ids; question above the first."""
     names = _names(cells)
-    ids = [re.sub(r"\s", "", name).casefold() for name in names[:2]]
     parts = _row(cells, 0) if len(cells.index) else []
-    if ids[:1] != ["respondentid"] or not parts or any(parts[:2]):
-        return None
-    if ids[1:] != ["collectorid"] and _OPEN_ENDED not in parts:
-        return None
-    if not any(part and (part in _NO_PART or not name) for name, part in zip(names, parts, strict=True)):
+    if not _are_surveymonkeys(names, parts):
         return None
     again = _names_again(cells)
-    below = [at + 1 for at in again if at + 1 < len(cells.index) and not any(_row(cells, at + 1)[:2])]
-    for at in below:
-        if _row(cells, at) != parts:
-            raise ImportRefused(_other_columns(cells, at))
+    for at in again:  # an export that was put below another has its own row of parts, if any
+        has_parts = at + 1 < len(cells.index) and not any(_row(cells, at + 1)[:2])
+        if has_parts and _row(cells, at + 1) != parts:
+            raise ImportRefused(_other_columns(cells, at + 1))
     second = [
         at for at, row in enumerate(_rows(cells)) if not text_of(row[0]) and [*map(text_of, row)] == parts
     ]
+    why = dict.fromkeys(again, _NAMES) | dict.fromkeys(second, "parts and options")
+    evidence = f"columns {names[0]} and {names[1]}, both blank in {places(cells.index[second[:1]])}"
+    return _Found("surveymonkey", _with_parts(names, parts), why, evidence)
+
+
+def _are_surveymonkeys(names: Sequence[str], parts: Sequence[str]) -> bool:
+    """Whether names, and the row below them, are those of a SurveyMonkey export: it begins with its ids."""
+    ids = [re.sub(r"\s", "", name).casefold() for name in names[:2]]
+    if ids[:1] != ["respondentid"] or not parts or any(parts[:2]):
+        return False
+    if ids[1:] != ["collectorid"] and _OPEN_ENDED not in parts:
+        return False
+    return any(part and (part in _NO_PART or not name) for name, part in zip(names, parts, strict=True))
+
+
+def _with_parts(names: Sequence[str], parts: Sequence[str]) -> list[str]:
+    """Return the names with their parts; a question stands above the first of its columns alone."""
     joined, question = [], ""
     for name, part in zip(names, parts, strict=True):
         question = name or question
-        joined.append(f"{question} – {part}" if part not in _NO_PART else question if name or part else "")
-    why = dict.fromkeys(again, _NAMES) | dict.fromkeys(second, "parts and options")
-    evidence = f"columns {names[0]} and {names[1]}, both blank in {places(cells.index[second[:1]])}"
-    return _Found("surveymonkey", joined, why, evidence)
+        whole = question if name or part else ""
+        joined.append(whole if part in _NO_PART else f"{question} – {part}")
+    return joined
 
 
 # Tables without a mark

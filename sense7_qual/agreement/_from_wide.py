@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
@@ -218,15 +218,21 @@ def _check_columns(by_coder: pd.DataFrame, keep: set[str]) -> None:
     elif "numbers" in kinds.values():
         _check_numbers({name: column.astype("float64") for name, column in columns.items()})
     elif "words" in kinds.values():
-        words = {name: set(column.astype(str).str.strip().str.casefold()) for name, column in columns.items()}
-        used = Counter(word for own in words.values() for word in own)
-        alone = [name for name, own in words.items() if max(used[word] for word in own) == 1]
-        _refuse(alone if len(words) > 1 else [], "no word that another column has")
+        _refuse(_without_common_words(columns), "no word that another column has")
     if set(kinds.values()) <= {"numbers", "words"}:
         values = {name: _comparable(column) for name, column in columns.items()}
         what = "ones" if "numbers" in kinds.values() else "one word"
         _refuse(only_one_of_two(values), f"{what} and blanks alone (write 0 where it is absent)")
         say_what_shows(values)
+
+
+def _without_common_words(columns: Mapping[str, pd.Series[Any]]) -> list[str]:
+    """Return the columns, of several, in which no word is one of another column."""
+    words = {name: set(column.astype(str).str.strip().str.casefold()) for name, column in columns.items()}
+    n_columns = Counter(word for of_column in words.values() for word in of_column)
+    if len(words) == 1:
+        return []
+    return [name for name, of_column in words.items() if max(n_columns[word] for word in of_column) == 1]
 
 
 def _comparable(column: pd.Series) -> pd.Series:

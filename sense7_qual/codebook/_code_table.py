@@ -235,33 +235,52 @@ class _Held:
 
 
 def _held(table: _Table, fields: Collection[str], columns: Names) -> _Held:
-    everywhere = range(len(table.names))
-    named = {table.called(at): at for at in reversed(everywhere)}
+    given = _given(table, fields, columns)
+    found = {at: _field(table, at, fields) for at in range(len(table.names)) if table.values(at)} | given
+    # A column of parents that names no code of the table is a heading above the codes in its rows.
+    headings = [at for at, each in found.items() if each == "parent" and not _is_reference(table, at)]
+    labels = [at for at, each in found.items() if each == "label"]
+    label, above, ids = _of_names(table, _labels(labels, given, headings))
+    merged = [at for at in range(label) if _shows_headings(table, at, found, given)]
+    above = sorted({*above, *merged, *(at for at in headings if at < label)})
+    beside = [] if above else [at for at in headings if at > label]
+    tree = {label, *above, *beside, *labels, *headings}
+    rest = {at: each for at, each in found.items() if each and at not in tree}
+    return _Held(label, above, beside, rest | _ids(table, ids, rest))
+
+
+def _ids(table: _Table, ids: Collection[int], others: Mapping[int, str]) -> dict[int, str]:
+    """Return the columns that can be the codes' ids, where no other column is."""
+    return {} if "id" in others.values() else {at: "id" for at in ids if _fits(table, at, "id")}
+
+
+def _given(table: _Table, fields: Collection[str], columns: Names) -> dict[int, str | None]:
+    """Return what each column is that was told in `columns`, by its place."""
+    places = {table.called(at): at for at in reversed(range(len(table.names)))}
     for name, wanted in columns.items():
         if wanted is not None and wanted not in fields:
             raise CodebookError(
                 f"codebook: expected fields of a code in columns={{…}} – found {wanted!r} for {name!r} – "
                 f"{did_you_mean(wanted, fields)}"
             )
-    given = {named[name]: wanted for name, wanted in columns.items()}
-    found = {at: _field(table, at, fields) for at in everywhere if table.values(at)} | given
-    headings = [at for at, each in found.items() if each == "parent" and not _is_reference(table, at)]
-    labels = [at for at, each in found.items() if each == "label"]
-    labels = [at for at in labels if at in given] or labels or headings[-1:]
-    if not labels:
+    return {places[name]: wanted for name, wanted in columns.items()}
+
+
+def _labels(labels: Sequence[int], given: Mapping[int, str | None], headings: Sequence[int]) -> list[int]:
+    """Return the columns that may be the codes' names: those that were told, else found, else a heading."""
+    chosen = [at for at in labels if at in given] or [*labels] or [*headings[-1:]]
+    if not chosen:
         raise CodebookError(
             "codebook: expected at least one code below its column's name – found none – add codes."
         )
-    label, above, ids = _of_names(table, labels)
-    merged = [
-        at for at in range(label) if found.get(at) is None and at not in given and table.is_merged_down(at)
-    ]
-    above = sorted({*above, *merged, *(at for at in headings if at < label)})
-    beside = [] if above else [at for at in headings if at > label]
-    rest = {at: each for at, each in found.items() if each and at not in {label, *above, *beside}}
-    others = {at: each for at, each in rest.items() if each != "label" and at not in headings}
-    others |= {at: "id" for at in ids if "id" not in others.values() and _fits(table, at, "id")}
-    return _Held(label, above, beside, others)
+    return chosen
+
+
+def _shows_headings(
+    table: _Table, at: int, found: Mapping[int, str | None], given: Mapping[int, str | None]
+) -> bool:
+    """Whether a column of which nothing else is known has names that are merged down over several rows."""
+    return found.get(at) is None and at not in given and table.is_merged_down(at)
 
 
 def _field(table: _Table, at: int, fields: Collection[str]) -> str | None:

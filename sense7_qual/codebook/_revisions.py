@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Final
 
@@ -239,19 +239,27 @@ def _check_merged_and_split(
                     f"revision: expected {kind} codes to be gone from the codebook – found {code!r}, "
                     f"{problem} – {did_you_mean(code, before - after)}"
                 )
-            absent = [target for target in into if target not in after]
-            old_ones = [target for target in into if target in before] if kind == "split" else []
-            if absent or old_ones or (kind == "split" and len(set(into)) < 2):
-                raise CodebookError(
-                    f"revision: expected {code!r} to be {kind} into "
-                    f"{'two new codes or more' if kind == 'split' else 'a code'} of the new version – found "
-                    f"{first_three(absent or old_ones or into)} – correct `{kind}`."
-                )
+            _check_into(kind, code, into, before, after)
     both = sorted(merged.keys() & split.keys())
     if both:
         raise CodebookError(
             f"revision: expected a code to be merged or split – found both for {first_three(both)} – "
             "choose one."
+        )
+
+
+def _check_into(kind: str, code: str, into: Sequence[str], before: Set[str], after: Set[str]) -> None:
+    """Refuse to merge a code into none that is there, or to split it into less than two that are new."""
+    wrong = [target for target in into if target not in after]
+    few = False
+    if kind == "split":
+        wrong = wrong or [target for target in into if target in before]
+        few = len(set(into)) < 2
+    if wrong or few:
+        wanted = "two new codes or more" if kind == "split" else "a code"
+        raise CodebookError(
+            f"revision: expected {code!r} to be {kind} into {wanted} of the new version – found "
+            f"{first_three(wrong or into)} – correct `{kind}`."
         )
 
 

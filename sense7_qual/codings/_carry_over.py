@@ -413,18 +413,22 @@ def _carried(verdicts: Mapping[tuple[str, str], Act], step: Revision) -> _Verdic
         if act.applied is False:
             for part in kinds.get((code, "split"), ()):
                 after[unit_id, part] = _as(act, part, step)
-    sources: dict[str, list[str]] = {}
-    for (code, kind), into in kinds.items():
-        if kind == "merge":
-            sources.setdefault(into[0], []).append(code)
-    for target, codes in sources.items():
-        parts = codes if (target, "add") in kinds else [*codes, target]
-        for unit_id in dict.fromkeys(unit_id for unit_id, code in verdicts if code in parts):
-            own = _together(verdicts, unit_id, parts)
+    for target, codes in _sources(step).items():
+        for unit_id in dict.fromkeys(unit_id for unit_id, code in verdicts if code in codes):
+            ruling = _together(verdicts, unit_id, codes)
             after.pop((unit_id, target), None)
-            if own is not None and own.applied not in void.get(target, ()):
-                after[unit_id, target] = _as(own, target, step)
+            if ruling is not None and ruling.applied not in void.get(target, ()):
+                after[unit_id, target] = _as(ruling, target, step)
     return after
+
+
+def _sources(step: Revision) -> dict[str, list[str]]:
+    """Return the codes that were merged into each target, with the target itself unless it is new."""
+    added = {change.code for change in step.changes if change.kind == "add"}
+    sources: dict[str, list[str]] = {}
+    for code, target in {one.code: one.into[0] for one in step.changes if one.kind == "merge"}.items():
+        sources.setdefault(target, []).append(code)
+    return {target: codes if target in added else [*codes, target] for target, codes in sources.items()}
 
 
 def _together(verdicts: Mapping[tuple[str, str], Act], unit_id: str, codes: Sequence[str]) -> Act | None:

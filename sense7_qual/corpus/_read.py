@@ -180,13 +180,8 @@ def read(
     table, ids, left_out = _responses(found, ids, [*texts], preview)
     rows = _rows(table, ids, document_id=document_id, position=position, context=context)
     rows["case_id"] = rows["unit_id"] if several and case_id is None else ids_of(table, case_id)
-    labels, values = labels_of(rating_labels), {new: table[name] for name, new in variable_names.items()}
-    parts = {
-        name: rows.assign(text=table[column].map(canonical, na_action="ignore"))
-        .assign(**{name: ratings_of(table[rating], labels) for rating, name in of.items()})
-        .assign(**({QUESTION: name} if several else {}), **values)
-        for (column, name), of in zip(texts.items(), rated, strict=True)
-    }
+    values = {new: table[name] for name, new in variable_names.items()}
+    parts = _parts(table, rows, texts, rated, labels_of(rating_labels), values, several=several)
     wordings = [found.labels.get(column, column) for column in texts]
     units = put_together(parts, wordings) if several else next(iter(parts.values()))
     units, blank = _with_text(units.astype({"text": "string", "context": "string"}), list(texts), empty)
@@ -223,6 +218,27 @@ def _seen(source: str | os.PathLike[str] | pd.DataFrame | Recognised, **how: Any
         found = source
     refuse_other(found)
     return found
+
+
+def _parts(
+    table: pd.DataFrame,
+    rows: pd.DataFrame,
+    texts: Mapping[str, str],
+    rated: Sequence[Mapping[str, str]],
+    labels: Mapping[str, float | None],
+    values: Mapping[str, pd.Series],
+    *,
+    several: bool,
+) -> dict[str, pd.DataFrame]:
+    """Return the units of each column of texts: `rows` with the text, its ratings and the variables' values;
+    of `several` also with its name."""
+    parts = {}
+    for (column, name), of_question in zip(texts.items(), rated, strict=True):
+        given = {new: ratings_of(table[rating], labels) for rating, new in of_question.items()}
+        question = {QUESTION: name} if several else {}
+        words = table[column].map(canonical, na_action="ignore")
+        parts[name] = rows.assign(text=words).assign(**given).assign(**question, **values)
+    return parts
 
 
 def _ids(

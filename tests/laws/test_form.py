@@ -11,6 +11,7 @@ from pathlib import Path
 from scripts.measure_house import (
     LONG_BODY,
     body_length,
+    complex_functions,
     complexity,
     kept_from_the_formatter,
     long_bodies,
@@ -86,6 +87,10 @@ def test_no_body_is_too_long() -> None:
 def test_a_body_is_counted_without_its_docstring() -> None:
     long = function('def decide():\n    """Decide."""\n' + "    pass\n" * (LONG_BODY + 1))
     assert body_length(long) == LONG_BODY + 1
+
+
+def test_no_function_has_too_many_branches() -> None:
+    assert complex_functions(over=20) == []
 
 
 def test_branches_are_counted_in_comprehensions_too() -> None:

@@ -57,16 +57,17 @@ class Wish:
         # What somebody else changed alike meanwhile is no change of this revision's.
         meaning = {code: said for code, said in self.meaning.items() if code in redefined(current, new)}
         steps = [self._step(current, new, self.merged, self.split, meaning)] if new != current else []
-        for stray in strays:
-            dropped = {code.id for code in stray.codable} - {code.id for code in new.codable}
-            merged = {code: target for code, target in self.merged.items() if code in dropped}
-            split = {
-                code: parts
-                for code, parts in self.split.items()
-                if code in dropped and not {code.id for code in stray.codable} & set(parts)
-            }
-            steps.append(self._step(stray, new, merged, split, {}))
-        return new, steps
+        return new, [*steps, *(self._from_stray(stray, new) for stray in strays)]
+
+    def _from_stray(self, stray: Codebook, new: Codebook) -> Act:
+        """Return the step to the new version from one that somebody else made of an earlier one."""
+        there = {code.id for code in stray.codable}
+        dropped = there - {code.id for code in new.codable}
+        merged = {code: target for code, target in self.merged.items() if code in dropped}
+        split = {
+            code: parts for code, parts in self.split.items() if code in dropped and there.isdisjoint(parts)
+        }
+        return self._step(stray, new, merged, split, {})
 
     def _step(
         self,
