@@ -63,6 +63,7 @@ def enter(lab: labs.Lab, page: Page, name: str, *, host: str = "lab/tree") -> No
     """Open the notebook, run it, and go into the widget."""
     lab.open(page, name, host=host)
     page.wait_for_selector(".s7-text")
+    lab.wait_quiet(page)
     page.locator(".s7").focus()
 
 

@@ -171,6 +171,22 @@ class Lab:
             }"""
         )
 
+    def wait_quiet(self, page: Page) -> None:
+        """Wait until the kernel has answered all that widgets asked when they came on the page.
+
+        A kernel that answers for longer than three seconds has presses ignored, and a busy machine gets it
+        there: a test that presses many keys at once begins when it is quiet.
+        """
+        page.wait_for_function(
+            """() => {
+              const kernel = window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel;
+              if (kernel?.status !== 'idle') window.quietSince = performance.now();
+              window.quietSince ??= performance.now();
+              return performance.now() - window.quietSince > 200;
+            }"""
+        )
+        page.evaluate("() => { delete window.quietSince }")
+
 
 # Lab lays out what is in it some frames after its window has another size, and a widget some frames later.
 _STEADY: Final = """() => new Promise(resolve => {

@@ -11,7 +11,9 @@ import uuid
 from dataclasses import replace
 from pathlib import Path
 
-from sense7_qual import acts, rounds
+from openpyxl import load_workbook
+
+from sense7_qual import acts, exchange, rounds
 from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.store import Store
 
@@ -92,7 +94,59 @@ def hand_out(store, dice):
     return [act.act_id for act in done]
 
 
-OFTEN = [append] * 3 + [merge, merge, forget, bundle, bundle, archive, backup, revise, hand_out]
+def hand_in(store, dice):
+    name, place = f"r{uuid.uuid4().hex[:8]}", COPIES / str(uuid.uuid4())
+    units = dice.sample(list(store.units["unit_id"]), 3)
+    lead = {"coder": "lead", "codebook": store.codebook}
+    store.append([rounds.open_round(name, units=units, coders=["dee"], **lead)])
+    out, back = place.with_suffix(".out.zip"), place.with_suffix(".back.zip")
+    store.copies.hand_out(name, "dee", out)
+    copy = Store.restore(out, place)
+    who = {"coder": "dee", "codebook": copy.codebook, "round": name}
+    done = [acts.finish(unit_id=unit, **who) for unit in units]
+    copy.append(done)
+    copy.copies.hand_in(back)
+    store.copies.merge(back)
+    return [act.act_id for act in done]
+
+
+def sheet(store, dice):
+    name, folder = f"r{uuid.uuid4().hex[:8]}", COPIES / str(uuid.uuid4())
+    units = dice.sample(list(store.units["unit_id"]), 3)
+    lead = {"coder": "lead", "codebook": store.codebook}
+    store.append([rounds.open_round(name, units=units, coders=["eve"], **lead)])
+    (path,) = exchange.write_coding_sheets(store, folder, round=name, coders=["eve"])
+    book = load_workbook(path)
+    rows = book["coding"]
+    columns = {cell.value: cell.column for cell in rows[2]}
+    for row in range(3, rows.max_row + 1):
+        for column in ("Interest", "finished"):
+            rows.cell(row, columns[column]).value = 1
+    book.save(path)
+    done = exchange.read_coding_sheets(store, path)
+    store.append(done)
+    again = exchange.read_coding_sheets(store, path)
+    assert len(done) >= 2 * len(units), len(done)
+    assert not again, len(again)
+    return [act.act_id for act in done]
+
+
+def two_computers(store, dice):
+    place = COPIES / str(uuid.uuid4())
+    store.copies.backup(place)
+    copy = Store(place)
+    done = batch(copy, "ana", dice)
+    copy.append(done)
+    here = batch(store, "ana", dice)
+    store.append(here)
+    store.copies.merge(place, coders=["ana"])
+    copy.copies.merge(store, coders=sorted({act.coder for act in store.acts()}))
+    assert [act.act_id for act in copy.acts()] == [act.act_id for act in store.acts()]
+    return [act.act_id for act in [*done, *here]]
+
+
+OFTEN = [append] * 3 + [merge, forget, bundle, archive, backup, revise, hand_out]
+OFTEN += [hand_in, hand_in, sheet, sheet, two_computers]
 
 
 def work(seed, file):

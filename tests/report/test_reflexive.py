@@ -16,7 +16,8 @@ from tests.helpers.reflexive_study import reflexive_study
 pytestmark = pytest.mark.long
 
 OF_AGREEMENT = re.compile(
-    r"agree|alpha|α|kappa|κ|reliab|coefficient|cross-check|MASI|AC1|inter-?coder|inter-?rater", re.IGNORECASE
+    r"agree|alpha|α|kappa|κ|reliab|coefficient|cross-check|MASI|(?<![0-9a-f])AC1(?![0-9a-f])|inter-?coder|inter-?rater",
+    re.IGNORECASE,
 )
 #: Of a file: hexadecimal digits, which may spell AC1.
 CHECKSUM = re.compile(r"\b[0-9a-f]{64}\b")

@@ -71,6 +71,7 @@ def enter(lab: labs.Lab, page: Page, name: str, folder: Path, **options: object)
     )
     lab.open(page, name)
     page.wait_for_selector(".s7-grid-row.s7-here .s7-text")
+    lab.wait_quiet(page)
     page.locator(".s7-grid").focus()
 
 

@@ -37,6 +37,7 @@ STUDIES = ("lab/studies/pilot", "copies/pilot", "again")
 # and how often a participant is forgotten there where nothing asks for it.
 AGAIN_HOT, AGAIN, FORGET = (1.0, 0.1, 0.1) if SOAK else (0.15, 0.02, 0.02)
 LEFT = "after"  # where a checker puts one of them after a cut
+WHOLE = (".zip", "sheets/fay.xlsx")  # what is there as it was written, or not at all
 GONE, WORD = "p2", b"Quokka"  # who withdraws, and what every quote, memo and text of theirs holds
 
 SESSION = program("coding_session")
@@ -91,7 +92,8 @@ class Checker:
         """Return what is wrong on a disk after a cut: nothing, or what was lost or damaged."""
         studies = _studies(image)
         found = {name: self._found(study, again=again) for name, study in studies.items()}
-        wrong = [n for n in image if n.endswith(".zip") and "/." not in n and image[n] != self.final[n]]
+        whole = [name for name in image if name.endswith(WHOLE) and "/." not in name]
+        wrong = [name for name in whole if image[name] != self.final[name]]
         for line in acknowledged:
             study = found.get(line["study"]) if "study" in line else Found()
             if study is None or line.get("file", "") not in ("", *image):

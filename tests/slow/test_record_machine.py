@@ -60,6 +60,7 @@ in_rounds = st.sampled_from([None, "one", "two"])
 some_coders = st.sampled_from([["ana"], ["ana", "ben"]])
 some_units = st.sampled_from([["m1"], ["m1", "m2"]])
 EVERYBODY = ("ana", "ben", "lead")
+DEEDS = ("apply", "remove", "finish", "reopen", "propose", "show_suggestions")
 LEADS = ("open_round", "unblind", "assign", "revise", "set_options", "record_themes", "edit_theme")
 
 
@@ -73,6 +74,25 @@ def seen(known: list[Act], viewer: str | None) -> list[Act]:
     return [a for a in known if viewer in (None, a.coder) or a.kind in LEADS or a.round in shown]
 
 
+def outside_their_rounds(known: list[Act], before: set[str]) -> set[str]:
+    """Return the acts, not there `before`, that no opening of their round allows or that take back such."""
+    ever: dict[str | None, tuple[set[str], set[str]]] = {}
+    for one in known:
+        if one.kind == "open_round":
+            coders, units = ever.setdefault(one.round, (set(), set()))
+            coders |= set(json.loads(one.text)["coders"])
+            units |= set(json.loads(one.text)["units"])
+    outside = {
+        one.act_id
+        for one in known
+        if one.act_id not in before
+        and one.kind in DEEDS
+        and one.round in ever
+        and (one.coder not in ever[one.round][0] or one.unit_id not in ever[one.round][1])
+    }
+    return outside | {one.act_id for one in known if one.target in outside}
+
+
 def refused(act: Act, known: list[Act]) -> bool:
     """Tell whether an act is outside its round, or opens an unblinded round for more."""
     openings = [one for one in known if one.kind == "open_round" and one.round == act.round]
@@ -81,8 +101,7 @@ def refused(act: Act, known: list[Act]) -> bool:
     last = json.loads(max(openings, key=lambda one: (one.at, one.act_id)).text)
     if act.kind == "open_round" and act.round in unblinded(known):
         return any(set(json.loads(act.text)[what]) - set(last[what]) for what in ("units", "coders"))
-    deeds = ("apply", "remove", "finish", "reopen", "propose", "show_suggestions")
-    return act.kind in deeds and (act.coder not in last["coders"] or act.unit_id not in last["units"])
+    return act.kind in DEEDS and (act.coder not in last["coders"] or act.unit_id not in last["units"])
 
 
 class Record(RuleBasedStateMachine):
@@ -238,19 +257,25 @@ class Record(RuleBasedStateMachine):
 
 
 class Copies(Record):
-    """Two copies of one folder, and merging: nothing is lost, and both come to say the same."""
+    """Two copies of one folder, and merging: nothing is lost, and both come to say the same.
+
+    Only what was done in a round's name before it was opened, and does not fit it, stays where it was done:
+    nobody can tell it from what was made later with an earlier time.
+    """
 
     @rule(place=places)
     def merge(self, place: int) -> None:
         here, there = self.stores[place], self.stores[1 - place]
         before = {act.act_id for act in here.acts()}
         other = {act.act_id for act in there.acts()}
-        here.copies.merge(there)
+        outside = outside_their_rounds([*here.acts(), *there.acts()], before)
+        merged = here.copies.merge(there).items
         after = here.acts()
-        assert {act.act_id for act in after} == before | other
-        again = here.copies.merge(there)
+        assert {act.act_id for act in after} == (before | other) - outside
+        assert set(merged.loc[merged["status"] == "refused", "act_id"]) == outside
+        again = here.copies.merge(there).items
         assert here.acts() == after
-        assert set(again.items["status"]) <= {"there"}
+        assert set(again.loc[again["status"] != "there", "act_id"]) == outside
         for coder in EVERYBODY:
             self.done[place][coder] = [act for act in after if act.coder == coder]
 
