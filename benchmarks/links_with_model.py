@@ -23,8 +23,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from sense7_qual.links._results import WITH_MODEL
 from sense7_qual.links.models._by_hand import Texts, _forecast
+from sense7_qual.links.models._results import WITH_MODEL
 from tests.helpers.model_studies import MODELS, Design, Held, draw, held, rows
 
 DRAWS = ("participants", "texts", "hand_sample", "by the model")

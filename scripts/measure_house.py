@@ -23,7 +23,7 @@ from sense7_qual.frames import Contract
 
 ROOT: Final = Path(__file__).parents[1]
 PACKAGE: Final = ROOT / "sense7_qual"
-LONG_BODY: Final = 60
+LONG_BODY: Final = 40
 _BRANCHES: Final = (
     ast.If,
     ast.IfExp,

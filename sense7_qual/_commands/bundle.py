@@ -32,6 +32,24 @@ def add(commands: Parsers) -> None:
         required=True,
         help="how much of the participants' texts to include",
     )
+    _add_analysis(bundle)
+    bundle.add_argument("--name", action="append", default=[], help="a name to redact; can be repeated")
+    bundle.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        metavar="FIELD",
+        help="a field or column (round, case_id …) that you have checked for names; can be repeated",
+    )
+    bundle.add_argument("--format", metavar="csv,docx", default="csv,docx", help="the formats of tables")
+    _add_citation(bundle)
+    bundle.add_argument("--seed", type=int, help="the seed of intervals (default: as registered, or 0)")
+    bundle.add_argument("--overwrite", action="store_true", help="replace an earlier bundle")
+    bundle.set_defaults(run=_bundle)
+
+
+def _add_analysis(bundle: argparse.ArgumentParser) -> None:
+    """Add what is analysed, how it was settled, and which columns of the units are kept."""
     bundle.add_argument("--rating", metavar="COLUMN", help="the rating that codes are linked to")
     bundle.add_argument("--cluster", metavar="COLUMN", help="the column of participants (default: case_id)")
     add_settled_by(bundle)
@@ -49,15 +67,10 @@ def add(commands: Parsers) -> None:
         default=[],
         help="a column of words to keep; can be repeated",
     )
-    bundle.add_argument("--name", action="append", default=[], help="a name to redact; can be repeated")
-    bundle.add_argument(
-        "--accept",
-        action="append",
-        default=[],
-        metavar="FIELD",
-        help="a field or column (round, case_id …) that you have checked for names; can be repeated",
-    )
-    bundle.add_argument("--format", metavar="csv,docx", default="csv,docx", help="the formats of tables")
+
+
+def _add_citation(bundle: argparse.ArgumentParser) -> None:
+    """Add how the bundle is to be cited and reused."""
     bundle.add_argument("--title", help="the title (default: after the codebook)")
     bundle.add_argument(
         "--author",
@@ -69,9 +82,6 @@ def add(commands: Parsers) -> None:
     bundle.add_argument("--licence", metavar="SPDX", help="such as CC-BY-4.0 (default: LICENSE.md asks you)")
     bundle.add_argument("--keyword", action="append", default=[], help="a keyword; can be repeated")
     bundle.add_argument("--software", metavar="ADDRESS", help="the address of the software that made it")
-    bundle.add_argument("--seed", type=int, help="the seed of intervals (default: as registered, or 0)")
-    bundle.add_argument("--overwrite", action="store_true", help="replace an earlier bundle")
-    bundle.set_defaults(run=_bundle)
 
 
 def _bundle(parsed: argparse.Namespace) -> int:

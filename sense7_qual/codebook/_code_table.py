@@ -255,7 +255,7 @@ def _ids(table: _Table, ids: Collection[int], others: Mapping[int, str]) -> dict
 
 
 def _given(table: _Table, fields: Collection[str], columns: Names) -> dict[int, str | None]:
-    """Return what each column is that was told in `columns`, by its place."""
+    """Return by the place of each column named in `columns` which field it holds."""
     places = {table.called(at): at for at in reversed(range(len(table.names)))}
     for name, wanted in columns.items():
         if wanted is not None and wanted not in fields:

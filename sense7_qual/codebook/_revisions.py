@@ -249,7 +249,7 @@ def _check_merged_and_split(
 
 
 def _check_into(kind: str, code: str, into: Sequence[str], before: Set[str], after: Set[str]) -> None:
-    """Refuse to merge a code into none that is there, or to split it into less than two that are new."""
+    """Refuse merging into a code that does not exist, and splitting into fewer than two new codes."""
     wrong = [target for target in into if target not in after]
     few = False
     if kind == "split":

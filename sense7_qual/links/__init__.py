@@ -48,10 +48,8 @@ from sense7_qual.links._results import (
     DISTRIBUTIONS as DISTRIBUTIONS,
     JOINT as JOINT,
     LINKS as LINKS,
-    MISSING_RATINGS as MISSING_RATINGS,
     MULTIVERSE as MULTIVERSE,
     POWER as POWER,
-    PROPORTIONAL_ODDS as PROPORTIONAL_ODDS,
     VARIANCE_SHARES as VARIANCE_SHARES,
 )
 from sense7_qual.links._variance_shares import variance_shares

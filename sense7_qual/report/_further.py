@@ -13,7 +13,7 @@ from sense7_qual.adjudication import TrueCodes
 from sense7_qual.agreement.coefficients import Estimate
 from sense7_qual.agreement.diagnosis import AlternativeAnnotatorTest
 from sense7_qual.errors import TableError
-from sense7_qual.links import PROPORTIONAL_ODDS
+from sense7_qual.links.models import PROPORTIONAL_ODDS
 from sense7_qual.report._review_facts import Objection
 
 Row = tuple[str, str, Any, str, str, str]

@@ -26,7 +26,7 @@ from sense7_qual.report._paper_basis import NAME as BASIS_NAME, basis_of
 from sense7_qual.report._paper_parts import Part, Sources, parts_of
 from sense7_qual.report._review_facts import Study, read_once
 from sense7_qual.report._table import Layout, Table, made_with
-from sense7_qual.report._text_record import REMOVED, record_of
+from sense7_qual.report._text_record import REMOVED, Record, record_of
 
 _FORMATS = ("docx", "tex", "csv", "md", "html")
 _PICTURES = ("pdf", "png")
@@ -179,22 +179,7 @@ def paper(
     _check_formats(formats)
     plan = _plan(store, analysis_plan, with_agreement=with_agreement, conditions=conditions)
     _check_conditions(store, plan.conditions)
-    record = record_of(
-        store,
-        function="paper",
-        plan=plan,
-        settled_by=settled_by,
-        with_agreement=plan.with_agreement,
-        rating=plan.rating,
-        cluster=plan.cluster,
-        n_boot=plan.n_boot,
-        seed=plan.seed,
-        round=round,
-        adjust=plan.adjust or "bh",
-        equivalence=plan.equivalence,
-        hypothesis=plan.hypothesis or "within",
-        multiverse=multiverse,
-    )
+    record = _planned(store, plan, settled_by=settled_by, round=round, multiverse=multiverse)
     sources = Sources(record, plan, with_texts=with_texts, names=names, positionality=positionality)
     page = Page(style, page_columns, paper_size)
     wanted, left_out = parts_of(
@@ -261,6 +246,33 @@ def _plan(
     if conditions:
         changed["conditions"] = tuple(dict.fromkeys(conditions))
     return replace(given, **changed)
+
+
+def _planned(
+    store: Study,
+    plan: AnalysisPlan,
+    *,
+    settled_by: SettledBy | None,
+    round: str | None,
+    multiverse: pd.DataFrame | None,
+) -> Record:
+    """Return what the paper says of the study, analysed as planned."""
+    return record_of(
+        store,
+        function="paper",
+        plan=plan,
+        settled_by=settled_by,
+        with_agreement=plan.with_agreement,
+        rating=plan.rating,
+        cluster=plan.cluster,
+        n_boot=plan.n_boot,
+        seed=plan.seed,
+        round=round,
+        adjust=plan.adjust or "bh",
+        equivalence=plan.equivalence,
+        hypothesis=plan.hypothesis or "within",
+        multiverse=multiverse,
+    )
 
 
 def _check_formats(formats: Sequence[str]) -> None:

@@ -356,11 +356,10 @@ def _discussed(sources: Sources, before: str, after: str) -> Any:
 
 
 def _of_codes(sources: Sources, conditions: Sequence[str]) -> Iterator[Part | LeftOut]:
-    book, source = sources.codebook, sources.record.source
     counted: dict[str, Any] = {
-        "source": source,
+        "source": sources.record.source,
         "cluster": sources.record.cluster,
-        "codebook": book,
+        "codebook": sources.codebook,
         "notes": sources.notes,
     }
     if sources.plan.with_agreement:
@@ -381,19 +380,21 @@ def _of_codes(sources: Sources, conditions: Sequence[str]) -> Iterator[Part | Le
         )
     if not conditions:
         yield "codes by condition", "no condition was named; pass conditions=['…']"
+    yield _of_co_occurrence(sources)
+
+
+def _of_co_occurrence(sources: Sources) -> Part | LeftOut:
     if sources.record.is_pooled:
-        yield "co_occurrence", "each coder's own decisions count, so that no text has one set of codes"
-        return
+        return "co_occurrence", "each coder's own decisions count, so that no text has one set of codes"
     if sources.counts.empty:
-        yield "co_occurrence", "no decision is settled"
-        return
-    yield Part(
+        return "co_occurrence", "no decision is settled"
+    return Part(
         "co_occurrence",
         "table",
         "Which codes come together",
         lambda: tables.co_occurrence(
-            links.co_occurrence(sources.counts, source=source),
-            codebook=book,
+            links.co_occurrence(sources.counts, source=sources.record.source),
+            codebook=sources.codebook,
             with_phi=sources.plan.with_agreement,
             notes=sources.notes,
         ),
@@ -509,13 +510,16 @@ def _of_model_coders(sources: Sources) -> Iterator[Part | LeftOut]:
         )
         yield "models", why
         return
-    told = {model: _as_asked(sources.store, model) for model in record.models}
+    settings = {model: _as_asked(sources.store, model) for model in record.models}
     yield Part(
         "models",
         "table",
         "How well people and models that coded agree",
         lambda: tables.human_model(
-            record.with_people(record.models).value, codebook=book, models=told, cluster_name=record.clusters
+            record.with_people(record.models).value,
+            codebook=book,
+            models=settings,
+            cluster_name=record.clusters,
         ),
     )
     for number, model in enumerate(record.models, 1):
@@ -523,23 +527,26 @@ def _of_model_coders(sources: Sources) -> Iterator[Part | LeftOut]:
         card = record.card(model)
         if isinstance(card, str):
             yield name, card
-            continue
-        words, shows = agreement.diagnosis.model_words(card.value), f"What {model} is worth, code by code"
-        yield Part(
-            name,
-            "table",
-            shows,
-            partial(
-                tables.model_card,
-                card.value,
-                words=words,
-                codebook=book,
-                models=told,
-                cluster_name=record.clusters,
-                notes=[_ALIKE],
-            ),
-        )
-        yield Part(f"{name}_plot", "figure", shows, partial(figures.model_card, card.value, codebook=book))
+        else:
+            yield from _of_card(sources, name, model, card.value, settings)
+
+
+def _of_card(
+    sources: Sources, name: str, model: str, card: pd.DataFrame, settings: Mapping[str, Any]
+) -> Iterator[Part]:
+    """Yield the table and the figure of what one model is worth."""
+    book, shows = sources.codebook, f"What {model} is worth, code by code"
+    table = partial(
+        tables.model_card,
+        card,
+        words=agreement.diagnosis.model_words(card),
+        codebook=book,
+        models=settings,
+        cluster_name=sources.record.clusters,
+        notes=[_ALIKE],
+    )
+    yield Part(name, "table", shows, table)
+    yield Part(f"{name}_plot", "figure", shows, partial(figures.model_card, card, codebook=book))
 
 
 def _as_asked(store: Study, model: str) -> str:

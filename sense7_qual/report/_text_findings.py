@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import pandas as pd
 
 from sense7_qual._basis import Basis
 from sense7_qual.report._text import (
+    Number,
     Phrase,
     Sentence,
     Traced,
@@ -71,31 +72,8 @@ def frequencies(record: Record) -> Iterator[Sentence]:
     ranked = [code for code in known if code in shares.index and code not in record.waiting]
     absent = [code for code in ranked if not shares[code]]
     present = sorted((code for code in ranked if shares[code]), key=lambda code: -shares[code])
-    if len(present) == 1:
-        yield sentence(
-            "“{label}” was present in {where}.",
-            label=known[present[0]],
-            where=_where(record, rows, present[0]),
-        )
-    elif present and shares[present[0]] == shares[present[-1]]:
-        yield sentence(
-            "{labels} were equally frequent, each present in {share}% of the texts{mean}.",
-            labels=quoted([known[code] for code in present]),
-            mean=_mean(record),
-            share=percent(rows.mean()[present[0]]),
-        )
-    elif present:
-        most, least = present[0], present[-1]
-        yield sentence(
-            "The most frequent code was “{most}”, present in {there}; the least frequent{of} was “{least}”, "
-            "present in {elsewhere}{mean}.",
-            most=known[most],
-            there=_where(record, rows, most),
-            least=known[least],
-            mean=_mean(record),
-            of=" of those found" if absent else "",
-            elsewhere=_where(record, rows, least),
-        )
+    if present:
+        yield _extremes(record, rows, present, known, is_any_absent=bool(absent))
     if absent:
         yield sentence(
             "{labels} {verb} not present in any text.",
@@ -103,6 +81,40 @@ def frequencies(record: Record) -> Iterator[Sentence]:
             verb="was" if len(absent) == 1 else "were",
         )
     yield from to_review(record, record.settled)
+
+
+def _extremes(
+    record: Record,
+    rows: Traced,
+    present: Sequence[str],
+    labels: Mapping[str, Number],
+    *,
+    is_any_absent: bool,
+) -> Sentence:
+    """Return the sentence on the most and the least frequent of the codes that were found, most first."""
+    shares = rows.mean().value
+    most, least = present[0], present[-1]
+    if len(present) == 1:
+        return sentence(
+            "“{label}” was present in {where}.", label=labels[most], where=_where(record, rows, most)
+        )
+    if shares[most] == shares[least]:
+        return sentence(
+            "{labels} were equally frequent, each present in {share}% of the texts{mean}.",
+            labels=quoted([labels[code] for code in present]),
+            mean=_mean(record),
+            share=percent(rows.mean()[most]),
+        )
+    return sentence(
+        "The most frequent code was “{most}”, present in {there}; the least frequent{of} was “{least}”, "
+        "present in {elsewhere}{mean}.",
+        most=labels[most],
+        there=_where(record, rows, most),
+        least=labels[least],
+        mean=_mean(record),
+        of=" of those found" if is_any_absent else "",
+        elsewhere=_where(record, rows, least),
+    )
 
 
 def _mean(record: Record) -> str:

@@ -287,7 +287,7 @@ def test_the_doors_are_all_that_add_acts() -> None:
         for file in (package / "store").rglob("*.py")
         if any(
             call in file.read_text("utf-8")
-            for call in ("acts_tables.add(", "add_links(", "insert(acts_tables.ACTS")
+            for call in ("acts_tables.add(", "add_links(", "insert_all(", "insert(acts_tables.ACTS")
         )
     }
     assert writers == {

@@ -60,8 +60,8 @@ def test_twelve_texts_cost_far_less_than_twelve_times_one_as_a_code_is_read_once
     coders.code(units.iloc[:1], TWO, chat=chat, coder="model-small", with_context=False)
     of_one = cpu_seconds(pid)
     run = coders.code(units, TWO, chat=chat, coder="model-small", with_context=False)
-    # 6 times on an idle machine (49 to 65 s in all); a share of one run is the same on a slow host.
-    assert cpu_seconds(pid) < 9 * of_one
+    # The bound is 60 s where these two prompts take 7.6; as a share of one run it is the same on a slow host.
+    assert cpu_seconds(pid) < 60 / 7.6 * of_one
     assert len(run.answers) == 24
     assert run.answers["verdict"].notna().mean() >= 0.9
     assert chat.usage.prompt_tokens == pytest.approx(cost.n_tokens, rel=0.1)

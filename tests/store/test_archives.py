@@ -146,6 +146,11 @@ def changed(name: str, old: bytes, new: bytes) -> Callable[[dict[str, bytes]], M
     return change
 
 
+def spaced(members: dict[str, bytes], *, by: bytes = b"") -> bytes:
+    """The last act's line, with something behind its first comma."""
+    return members["acts.jsonl"].splitlines(keepends=True)[-1].replace(b",", b"," + by, 1)
+
+
 def resealed(members: dict[str, bytes], **values: object) -> Members:
     """An archive whose study says other things of itself, under a seal that is right."""
     study = whole_files.unseal(members["study.json"])
@@ -190,6 +195,11 @@ HOSTILE: dict[str, Callable[[dict[str, bytes]], Members]] = {
     "units that are not Unicode": lambda m: with_units(m, b"listened", b"list\xa0ned"),
     "units without a column": lambda m: with_units(m, b"document_id", b"document_xx"),
     "another spelling": changed("acts.jsonl", b'{"', b'{ "'),
+    "another spelling further down": lambda m: changed("acts.jsonl", spaced(m), spaced(m, by=b" "))(m),
+    "a field twice": changed("acts.jsonl", b'"seq":1,', b'"seq":1,"seq":1,'),
+    "another size than its manifest says": lambda m: [
+        (n, c.replace(b'"bytes": ', b'"bytes": 1') if n == "manifest.json" else c) for n, c in m.items()
+    ],
     "other units": lambda m: with_manifest(m | {"units.parquet": m["units.parquet"][:-9] + b"1" * 9}),
     "another study": changed("study.json", b'"id": "', b'"id": "0'),
     "a later version": lambda m: [

@@ -1,5 +1,5 @@
-// The overview in the browser: parts as they come, doors and back, and counting anew no oftener than others
-// can bear.
+// The overview in the browser: parts as they come, doors and back, and recounting no more often than others in
+// the kernel can bear.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Model, Reply } from "../shared/channel";
 import { code } from "../shared/code.test.kit";

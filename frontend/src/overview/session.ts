@@ -21,8 +21,8 @@ import type {
 } from "./messages";
 
 /**
- * Counting anew waits so long after an act, and at least so many times what counting took: others work in
- * this kernel.
+ * A recount waits this long after an act, and at least this many times what the last one took: others work
+ * in this kernel, too.
  */
 const [WAIT_MS, REST] = [1_000, 3];
 
@@ -37,7 +37,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   readonly counting = signal(false);
   /** Whether acts came in that are not counted yet. */
   readonly older = signal(false);
-  /** Whether the page can be seen: what nobody sees is not counted anew. */
+  /** Whether the page can be seen: what nobody sees is not recounted. */
   readonly inSight = signal(true);
   /** The number whose texts are listed, and what it counts in words. */
   readonly door = signal<Door | null>(null);
@@ -104,7 +104,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
     this.#begin({ type: "hello" });
   }
 
-  /** Count everything anew. */
+  /** Recount everything. */
   count(): void {
     this.#begin({ type: "count" });
   }

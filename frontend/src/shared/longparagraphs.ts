@@ -1,5 +1,5 @@
-// A paragraph of many lines, cut where lines begin: it looks as one, and a change lays out only its own piece
-// anew.
+// A paragraph of many lines, cut where lines begin: it looks like one, and after a change the browser lays out
+// only the piece that changed.
 import { useLayoutEffect, useState } from "preact/hooks";
 import { TextNodes, whenResized } from "./onscreen";
 import { blocks } from "./spans";

@@ -131,21 +131,15 @@ def model_words(
         "differs": differs,
     }
     others = {"people_agree": people_agree, "narrower": narrower, "behind": behind, "steady": steady}
-    for name, value in (limits | others).items():
-        if not 0 <= value <= 1:
-            raise ArgumentError(
-                f"model_words: expected {name} between 0 and 1 – found {value:g} – leave it out for the "
-                "usual limit."
-            )
+    _refuse_beyond(limits | others)
     rows = []
     for (code, model), own in card.groupby(["code", "model"], sort=False):
         marks = _marks(own, shares.get(str(code), {}), limits)
         marks += ["link"] if apart.get(str(code), {}).get("model", 1.0) < differs else []
         lacks = _lacks(own, behind, steady)
         n = int(_row(own, "sensitivity")["n_clusters"])
-        agreed = _row(own, "positive_agreement")["value"]
         word = "not_measured"
-        if n >= fewest_participants and agreed >= people_agree:
+        if n >= fewest_participants and _row(own, "positive_agreement")["value"] >= people_agree:
             width = widths.get(str(code), {}).get("model + human", float("inf"))
             word = _word(marks, lacks, is_narrower=width <= narrower)
         rows.append(
@@ -157,14 +151,20 @@ def model_words(
                 "marks": ", ".join(marks) or None,
                 "lacks": ", ".join(lacks) or None,
                 "fewest_participants": fewest_participants,
-                "people_agree": people_agree,
-                "narrower": narrower,
-                "behind": behind,
-                "steady": steady,
             }
+            | others
             | limits
         )
     return MODEL_WORDS.frame(rows)
+
+
+def _refuse_beyond(limits: Mapping[str, float]) -> None:
+    for name, value in limits.items():
+        if not 0 <= value <= 1:
+            raise ArgumentError(
+                f"model_words: expected {name} between 0 and 1 – found {value:g} – leave it out for the "
+                "usual limit."
+            )
 
 
 def _word(marks: list[str], lacks: list[str], *, is_narrower: bool) -> str:

@@ -21,6 +21,10 @@ from sense7_qual.links.models._model import CumulativeModel as CumulativeModel
 from sense7_qual.links.models._ordinal import cumulative_mixed, marginal
 from sense7_qual.links.models._proportional_odds import proportional_odds
 from sense7_qual.links.models._r_script import r_script
+from sense7_qual.links.models._results import (
+    MISSING_RATINGS as MISSING_RATINGS,
+    PROPORTIONAL_ODDS as PROPORTIONAL_ODDS,
+)
 from sense7_qual.links.models._with_model import with_model
 
 __all__ = [

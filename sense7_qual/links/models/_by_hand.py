@@ -18,7 +18,7 @@ from sense7_qual._reasons import Reason
 from sense7_qual.errors import ArgumentError
 from sense7_qual.links import _resample
 from sense7_qual.links._pooled import Pooled
-from sense7_qual.links._results import BY_HAND, WITH_MODEL
+from sense7_qual.links.models._results import BY_HAND, WITH_MODEL
 
 Floats = npt.NDArray[np.float64]
 Inclusion = Literal["equal"] | pd.DataFrame

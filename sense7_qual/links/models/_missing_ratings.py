@@ -17,7 +17,7 @@ from sense7_qual._rests_on import rests_on
 from sense7_qual.errors import ArgumentError
 from sense7_qual.links import _inputs, _resample
 from sense7_qual.links._inputs import RatingRange
-from sense7_qual.links._results import MISSING_RATINGS
+from sense7_qual.links.models._results import MISSING_RATINGS
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -14,12 +14,12 @@ from sense7_qual._reasons import Caution, Reason
 from sense7_qual.errors import TableError
 from sense7_qual.links._inputs import Range
 from sense7_qual.links._resample import t_test
-from sense7_qual.links._results import PROPORTIONAL_ODDS
 from sense7_qual.links._shares import adds, n_with_both
 from sense7_qual.links.models._likelihood import Floats, Parameters, patterns_of
 from sense7_qual.links.models._maximise import fixed_maximum, reason_before, runs_away
 from sense7_qual.links.models._model import CumulativeModel, Observed, observed
 from sense7_qual.links.models._ordinal import cumulative_mixed, marginal
+from sense7_qual.links.models._results import PROPORTIONAL_ODDS
 
 Model = Literal["mixed", "marginal"]
 

@@ -32,8 +32,8 @@ from sense7_qual.links._pooled import (
     covariance_of_moves,
 )
 from sense7_qual.links._resample import with_adjusted
-from sense7_qual.links._results import WITH_MODEL
 from sense7_qual.links.models._by_hand import Inclusion, Texts, read, refuse_picked
+from sense7_qual.links.models._results import WITH_MODEL
 
 Floats = npt.NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import pandas as pd
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual.codebook import Codebook
-from sense7_qual.links import MISSING_RATINGS
+from sense7_qual.links.models import MISSING_RATINGS
 from sense7_qual.report._table import Table, basis_notes, left_then_right, made_with, reason_notes
 
 

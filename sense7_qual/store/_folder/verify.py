@@ -50,8 +50,8 @@ def verify_folder(path: Path, known: Study, also: Reading | None = None) -> list
     """
     now, *of_study = _study(path, known)
     handed, of_handed = _handed(path)
-    there = [file for file in _in(path / "acts", ".sqlite") if acts_files.is_acts_file(file)]
-    files = sorted(there, key=acts_files.name_of)
+    files = [file for file in _in(path / "acts", ".sqlite") if acts_files.is_acts_file(file)]
+    files.sort(key=acts_files.name_of)
     codebooks = [file for file in _in(path / "codebooks", ".yaml") if layout.is_fingerprint(file.stem)]
     parts = Parts(
         now,

@@ -34,7 +34,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, select
 
 from sense7_qual._arguments import is_unicode
 from sense7_qual._atomic import make_folder, move_in, new_file, new_folder
@@ -163,16 +163,20 @@ def refuse_changed(
 
     `also` gets the acts meanwhile.
     """
-    digest = hashlib.sha256()
+    digest, n_bytes = hashlib.sha256(), 0
 
     def read(connection: Connection, coder: str, chain: Sequence[Link]) -> None:
-        for line in _lines(connection, chain):
-            digest.update(line_of(line))
+        nonlocal n_bytes
+        for line in map(line_of, _lines(connection, chain)):
+            digest.update(line)
+            n_bytes += len(line)
         if also is not None:
             also(connection, coder, chain)
 
     refuse_unsound(building, "the archive", read)
-    if digest.hexdigest() != names[_ACTS]["sha256"] or {*_plain(building), _ACTS} != set(names):
+    as_archived = {name: _described(content) for name, content in _plain(building).items()}
+    as_archived[_ACTS] = {"sha256": digest.hexdigest(), "bytes": n_bytes}
+    if as_archived != names:
         raise refused(source, "acts in another form than they are archived in")
 
 
@@ -456,7 +460,6 @@ def _insert(connection: Connection, rows: Sequence[dict[str, Any]], last: str, s
             raise refused(source, "an act with fields that acts do not have")
         acts.append({**nothing, **row, "previous": last})
         last = str(row.get("hash"))
-    if texts:
-        connection.execute(insert(acts_tables.TEXTS), texts)
-    connection.execute(insert(acts_tables.ACTS), acts)
+    acts_tables.insert_all(connection, acts_tables.TEXTS, texts)
+    acts_tables.insert_all(connection, acts_tables.ACTS, acts)
     return last

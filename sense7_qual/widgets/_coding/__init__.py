@@ -43,6 +43,11 @@ _DOING: Final = {
 }
 
 
+def _as_told(study: Given) -> bool | Literal["finished"]:
+    """Return when the rating is shown, as the options of the study say."""
+    return _RATING[getattr(getattr(study.study, "options", None), "rating", "hidden")]
+
+
 class CodingWidget(BaseWidget):
     """Code texts one by one, with the codebook next to them.
 
@@ -154,9 +159,7 @@ class CodingWidget(BaseWidget):
             store, units = None, store
         parts = {"units": units, "codebook": codebook, "acts": acts, "save": save}
         study = one_by_one(**parts) if store is None else of_study(store, coder=coder, round=round, **parts)
-        if show_rating is None:
-            show_rating = _RATING[getattr(getattr(study.study, "options", None), "rating", "hidden")]
-        self._show_rating = show_rating
+        self._show_rating = show_rating = _as_told(study) if show_rating is None else show_rating
         self._of_round = partial(
             CodingWidget,
             store,
@@ -181,12 +184,27 @@ class CodingWidget(BaseWidget):
             differing=self._colleagues.differing,
         )
         self._grid = Grid(session, self._texts, layout=layout, hides_ratings=show_rating == "finished")
-        check_blind(suggest, study, coder)
+        self._suggestions = self._suggesting(session, study, suggest, screening)
+        self._new_codes = NewCodes(session, study.study, embed=embed, look_again=self._look_again)
+        self._commands = commands(COMMANDS, keys or {})
+        self._use(study)
+        self._inbox = self._asking(session, study)
+        super().__init__(self._recorder.save)
+
+    def _suggesting(
+        self,
+        session: Session,
+        study: Given,
+        suggest: Callable[[pd.DataFrame], pd.DataFrame] | None,
+        screening: Screening | None,
+    ) -> SuggestionsOfTexts:
+        """Return what suggests codes for texts, if it learned nothing from what the coder may not see."""
+        check_blind(suggest, study, session.coder)
         if screening is not None and suggest is None:
             raise ArgumentError(
                 "screening: codes are dimmed where suggestions are shown – pass the suggester, too (suggest)."
             )
-        self._suggestions = SuggestionsOfTexts(
+        return SuggestionsOfTexts(
             session,
             study,
             suggest,
@@ -194,17 +212,16 @@ class CodingWidget(BaseWidget):
             save=lambda acts: self._save(acts),
             tell=self._suggestions_are_ready,
         )
-        self._new_codes = NewCodes(session, study.study, embed=embed, look_again=self._look_again)
-        self._commands = commands(COMMANDS, keys or {})
-        self._use(study)
-        self._inbox = Inbox(
+
+    def _asking(self, session: Session, study: Given) -> Inbox:
+        """Return what is asked of the coder and told."""
+        return Inbox(
             session,
             study.study,
             self._new_codes,
             newer=lambda: (self._moved_on, self._can_take),
             can_tell=self._look_again.can_tell,
         )
-        super().__init__(self._recorder.save)
 
     def _begin(self, study: Given, *, review: Any, **named: Any) -> Session:
         """Begin the coder's session with the first text that waits; return it."""

@@ -104,9 +104,14 @@ class Inbox:
                 of=under,
                 is_news=True,
             )
+        yield from self._of_new_codes()
+        yield from self._of_rewordings()
+
+    def _of_new_codes(self) -> Iterator[Item]:
+        """Yield the texts that were finished before codes existed, if any wait."""
         waiting = self._new_codes.waiting()
         if waiting is not None:
-            named, n = _labels(waiting["codes"], session.codebook), len(waiting["items"])
+            named, n = _labels(waiting["codes"], self._session.codebook), len(waiting["items"])
             title = f"{_texts(n)} finished before {named} existed"
             yield _item(
                 "new",
@@ -117,6 +122,10 @@ class Inbox:
                 codes=waiting["codes"],
                 no=waiting["no"],
             )
+
+    def _of_rewordings(self) -> Iterator[Item]:
+        """Yield the codes that were only reworded."""
+        session = self._session
         for revision, change in self._reworded():
             rule = self._rule(change.code, revision.base, revision.codebook)
             label = session.codebook[change.code].label
